@@ -1,4 +1,4 @@
-// The buttons above a direct chat: one for both kinds of calls where there is little room, one for each where there is more.
+// The call buttons of a direct chat: one menu button if space is limited, otherwise one button per kind of call.
 
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/call_shapes.ts';

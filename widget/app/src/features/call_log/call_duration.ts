@@ -1,4 +1,4 @@
-// How long a call was, as on a clock: 3:05, 1:02:03.
+// Formats the duration of a call like a clock: 3:05, 1:02:03.
 
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));

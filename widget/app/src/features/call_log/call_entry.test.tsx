@@ -23,7 +23,7 @@ const message = (call: CallEntry, mine: boolean): Message => ({
 const drawn = (call: CallEntry, mine: boolean, to = direct('u2')) =>
   new Drawing().draw(<Entry message={message(call, mine)} to={to} />);
 
-test('it says what became of the call, for the one and for the other', () => {
+test('the entry shows the outcome of the call to the caller and to the callee', () => {
   const line = (outcome: CallEntry['outcome'], mine: boolean) =>
     drawn({ media: 'audio', outcome, ms: 65_000 }, mine).find('.call-entry-text').textContent;
   expect([line('ended', true), line('ended', false)]).toEqual(['Audio call, 1:05', 'Audio call, 1:05']);
@@ -42,7 +42,7 @@ test('it says what became of the call, for the one and for the other', () => {
   expect([line('busy', true), line('busy', false)]).toEqual(['Audio call: busy', 'Missed audio call']);
 });
 
-test('whoever was missed calls back by one click, in the same kind', () => {
+test('the button of a missed call calls back with the same media', () => {
   const drawing = drawn({ media: 'video', outcome: 'missed', ms: 0 }, false);
   expect(drawing.has('.call-missed')).toBe(true);
   drawing.do(() => drawing.button('Call back').click());
@@ -50,19 +50,19 @@ test('whoever was missed calls back by one click, in the same kind', () => {
   expect(drawn({ media: 'video', outcome: 'ended', ms: 1 }, true).button('Call again')).toBeDefined();
 });
 
-test('in a room one goes into another call of the room, whoever the last one is told of', () => {
+test('the button of an entry in a room joins a call of the room', () => {
   const drawing = drawn({ media: 'audio', outcome: 'ended', ms: 5_000 }, false, room('r1'));
   drawing.do(() => drawing.button('Call again').click());
   expect(drawing.calls).toEqual([{ do: 'join', room: room('r1'), media: 'audio' }]);
 });
 
-test('lists and toasts say it too', () => {
+test('message previews describe a missed call', () => {
   const missed = message({ media: 'video', outcome: 'missed', ms: 0 }, false);
   expect([gistOf(missed), isMissed(missed)]).toEqual(['Missed video call', true]);
   expect(isMissed({ ...missed, mine: true })).toBe(false);
 });
 
-test('times are those of a clock', () => {
+test('durations are formatted like a clock', () => {
   expect([0, 5_400, 65_000, 3_723_000, -1].map(duration)).toEqual([
     '0:00',
     '0:05',

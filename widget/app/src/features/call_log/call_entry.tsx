@@ -1,4 +1,4 @@
-// A call among the messages: what became of it, and the way to call again.
+// The entry of a finished call in the timeline: its outcome and a button to call again.
 
 import { type ConversationKey, isRoom, type Message } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
@@ -11,7 +11,7 @@ import { callText, isMissed } from './call_text.ts';
 
 export { words } from './call_text.ts';
 
-/** `to`: where it stands, a chat with one or a room. */
+/** `to`: the conversation that contains the entry, a direct chat or a room. */
 export function Entry({ message, to }: { message: Message; to: ConversationKey }) {
   useStyles(css);
   const { call } = useAppContext();
@@ -36,7 +36,7 @@ export function Entry({ message, to }: { message: Message; to: ConversationKey }
   );
 }
 
-/** In the list of chats. */
+/** The call as the preview of a row in the chat list. */
 export function Gist({ message }: { message: Message }) {
   const words = useWords('callLog');
   return <>{message.call && callText(words, message.call, message.mine)}</>;

@@ -7,7 +7,7 @@ const may = (calls: Me['calls'], state: ContactState, user = 'tom') => {
   return mayCall(client as Pick<Client, 'me' | 'contact'>, user);
 };
 
-test('contacts are called, strangers where the site lets everybody, and nobody where it lets nobody', () => {
+test('the setting for calls allows contacts, everyone or no one', () => {
   expect([may('contacts', 'contact'), may('everyone', 'contact'), may('nobody', 'contact')]).toEqual([
     true,
     true,
@@ -20,6 +20,6 @@ test('contacts are called, strangers where the site lets everybody, and nobody w
   ]);
 });
 
-test('nobody calls whom they have blocked, or themselves', () => {
+test('a user cannot call a blocked user or themselves', () => {
   expect([may('everyone', 'blocked'), may('everyone', 'contact', 'anna')]).toEqual([false, false]);
 });

@@ -1,4 +1,4 @@
-// The two kinds of calls as they stand in menus.
+// The menu items for audio and video calls.
 
 import type { Client } from '@kith/client';
 import '../../ui/icon/call_shapes.ts';
@@ -14,7 +14,7 @@ export function callItems({ call, wording }: AppContextValue, user: string): Men
   ];
 }
 
-/** As far as it is known here; the server has the last word. */
+/** False if the client knows a reason against the call. The server decides. */
 export function mayCall(client: Pick<Client, 'me' | 'contact'>, user: string): boolean {
   const me = client.me();
   const state = client.contact(user);

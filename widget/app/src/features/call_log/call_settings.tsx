@@ -1,4 +1,4 @@
-// Settings for calls, and the check before them.
+// The settings for calls, and the button that starts the call check.
 
 import { useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';

@@ -1,4 +1,4 @@
-// The entry of a finished call, in one line.
+// The one-line text of a finished call.
 
 import type { Messages } from 'virtual:messages';
 import type { CallEntry, Message } from '@kith/client';
@@ -6,7 +6,7 @@ import { type Fetchable, lateWords, wordsOf } from '../../wording/late_words.ts'
 import { readCallsWith } from '../message_text/plain_text.ts';
 import { duration } from './call_duration.ts';
 
-/** Once they are here, all that says a message in a line says it of calls in their language. */
+/** Loads the words for calls. `fetch` also registers `callText`, so that message previews describe calls. */
 export const words: Fetchable = {
   async fetch(wording) {
     await lateWords.fetch(wording);
@@ -14,7 +14,7 @@ export const words: Fetchable = {
   },
 };
 
-/** `mine`: one has called. */
+/** `mine`: the current user made the call. */
 export function callText({ callLine }: Messages['callLog'], call: CallEntry, mine: boolean): string {
   const says = callLine[call.media];
   switch (call.outcome) {
@@ -31,7 +31,7 @@ export function callText({ callLine }: Messages['callLog'], call: CallEntry, min
   }
 }
 
-/** One was called and did not speak: it is worth a notice, and red. */
+/** True if the current user was called and did not answer. Such a call is shown in red. */
 export function isMissed({ call, mine }: Pick<Message, 'call' | 'mine'>): boolean {
   return !mine && (call?.outcome === 'missed' || call?.outcome === 'cancelled' || call?.outcome === 'busy');
 }

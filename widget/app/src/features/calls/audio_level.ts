@@ -1,12 +1,12 @@
-// How loud a microphone is, for a bar that moves.
+// Measures the loudness of a microphone for a level meter.
 
-/** Calls with 0 to 1, a few times a second, until the returned function is called. */
+/** Calls `heard` with a level from 0 to 1 every 100 ms, until the returned function is called. */
 export function listen(track: MediaStreamTrack, heard: (level: number) => void): () => void {
   let context: AudioContext;
   try {
     context = new AudioContext();
   } catch {
-    // The machine has no sound, or too many pages use it.
+    // The machine has no audio device, or too many pages use it.
     return () => undefined;
   }
   const analyser = context.createAnalyser();
@@ -24,7 +24,7 @@ export function listen(track: MediaStreamTrack, heard: (level: number) => void):
   };
 }
 
-/** Where the ear hears half as loud, the bar is half as long: 60 dB are the whole of it. */
+/** The level is linear in decibels, like hearing: -60 dB is 0, and 0 dB is 1. */
 export function levelOf(wave: ArrayLike<number>): number {
   let sum = 0;
   for (let at = 0; at < wave.length; at++) sum += (wave[at] ?? 0) ** 2;

@@ -1,4 +1,4 @@
-// Before a call: does the microphone hear, does the camera see, and does the network let calls through?
+// The check before a call: tests the microphone, the camera, and whether the network allows calls.
 
 import type { Messages } from 'virtual:messages';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -32,7 +32,7 @@ export function CallCheck({ onClose }: { onClose: () => void }) {
     setTracks({ ...(own.mic && { mic: own.mic }), ...(own.camera && { camera: own.camera }) });
   const open = useEffectEvent(async (what: 'mic' | 'camera', id?: string) => {
     setProblem(await own.open(what, id));
-    // It may have been closed while the browser asked.
+    // The dialog may have been closed while the browser asked for permission.
     if (sheet.current === null) own.closeAll();
     else look();
   });

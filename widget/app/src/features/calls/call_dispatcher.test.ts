@@ -12,7 +12,7 @@ const over: CallRequest = {
   event: { t: 'call', call: 'c1', news: 'over', outcome: 'cancelled', ms: 0 } as CallEvent,
 };
 
-test('what is said before the part has come reaches it, in its order', () => {
+test('requests from before the part has loaded reach it in order', () => {
   const dispatcher = createCallDispatcher();
   const changed = vi.fn();
   dispatcher.listen(changed);
@@ -25,13 +25,13 @@ test('what is said before the part has come reaches it, in its order', () => {
   expect(taken).toEqual([ring, over, { do: 'check' }]);
 });
 
-test('a call of another tab needs nobody here', () => {
+test('an event for a call of another tab does not load the part', () => {
   const dispatcher = createCallDispatcher();
   dispatcher.say(over);
   expect(dispatcher.wanted()).toBe(false);
 });
 
-test('where the part could not be fetched, the next call fetches it again', () => {
+test('after a failed load, the next call loads the part again', () => {
   const dispatcher = createCallDispatcher();
   dispatcher.say(ring);
   dispatcher.giveUp();

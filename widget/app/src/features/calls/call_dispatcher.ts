@@ -1,16 +1,17 @@
-// The way to the calls: what shall be done is kept until the part that does it has come, with the first of it.
+// Passes call requests to the lazy part for calls. The first request loads the part, and requests wait
+// until it has loaded.
 
 import type { CallRequest } from '@kith/loader/stage';
 
 export interface CallDispatcher {
-  /** From here on the part is wanted. */
+  /** True if the part must be loaded or is loaded. */
   wanted(): boolean;
-  /** Calls once it is wanted, or not any more. */
+  /** `listener` is called when a request starts to wait, and when loading has failed. */
   listen(listener: () => void): void;
   say(request: CallRequest): void;
-  /** The part has come; the returned function says that it is gone. */
+  /** The loaded part takes all requests with `taker`. The returned function ends this. */
   take(taker: (request: CallRequest) => void): () => void;
-  /** It could not be fetched. */
+  /** The part could not be loaded. Waiting requests are dropped. */
   giveUp(): void;
 }
 
@@ -25,7 +26,7 @@ export function createCallDispatcher(): CallDispatcher {
     },
     say(request) {
       if (taker) return taker(request);
-      // Without a ring before it, it is of a call that another tab has.
+      // Without a waiting ring, the event belongs to a call of another tab.
       if (waiting.length === 0 && request.do === 'hear' && request.event.news !== 'ring') return;
       waiting.push(request);
       changed();

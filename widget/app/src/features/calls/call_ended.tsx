@@ -1,4 +1,4 @@
-// Actions after a call.
+// The buttons after the end of a call.
 
 import { useWords } from '../../wording/late_words.ts';
 import type { CallSession } from './call_session.ts';

@@ -1,4 +1,4 @@
-// Options of a call: devices, the picture in a window of its own, and the quality of the network.
+// Options of a call: devices, hold, picture-in-picture, and figures of the network.
 
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
@@ -104,7 +104,7 @@ export function DeviceChoice({ kind, onChoose }: ChoiceProps) {
   );
 }
 
-/** As they are plugged in and out. */
+/** The devices of this kind. The list updates when a device is plugged in or removed. */
 function useDevices(kind: DeviceKind): readonly Device[] {
   const [all, setAll] = useState<readonly Device[]>([]);
   useEffect(() => {

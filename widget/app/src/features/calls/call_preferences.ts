@@ -1,4 +1,4 @@
-// The member's choices for calls in this browser. Stored when they choose, not before.
+// The user's preferences for calls in this browser. Nothing is stored before the user makes a choice.
 
 export type DeviceKind = 'mic' | 'camera' | 'speaker';
 
@@ -6,12 +6,12 @@ export function chosenDevice(kind: DeviceKind): string | undefined {
   return stored(kind) || undefined;
 }
 
-/** An empty id: as the system chooses. */
+/** An empty id means the default device of the system. */
 export function chooseDevice(kind: DeviceKind, id: string): void {
   store(kind, id);
 }
 
-/** The other one shall not learn one's address from the connection. */
+/** Whether the connection must hide the user's IP address from the other user. */
 export function hidesAddress(): boolean {
   return stored('relay') === 'on';
 }
@@ -21,7 +21,7 @@ export function hideAddress(on: boolean): void {
 }
 
 const PREFIX = 'kith.call.';
-/** A browser may refuse storage; a choice then lasts as long as the page. */
+/** A browser may refuse storage. A choice then lasts as long as the page. */
 const memory = new Map<string, string>();
 
 function stored(name: string): string | undefined {
@@ -37,6 +37,6 @@ function store(name: string, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // It is in the memory.
+    // The value is in `memory`.
   }
 }

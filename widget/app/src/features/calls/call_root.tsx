@@ -1,4 +1,4 @@
-// Where calls are drawn: the card while it rings, the window while it lasts, and the check before it.
+// Renders calls: the card while a call rings, the window during the call, and the call check.
 
 import { type Client, type ClientEvents, direct } from '@kith/client';
 import { keptRoom } from '@kith/client/stored_group_call';
@@ -24,7 +24,7 @@ export { lateWords as words } from '../../wording/late_words.ts';
 const groupPart = lazy(() => import('../group_calls/group_call_root.tsx'), 'GroupCallRoot');
 const checkPart = lazy(() => import('./call_check.tsx'), 'CallCheck');
 
-/** `beside`: the panel is open, and the card lies next to it. */
+/** `beside`: the panel is open, and calls are shown next to it. */
 export function CallRoot({ dispatcher, beside }: { dispatcher: CallDispatcher; beside: boolean }) {
   useStyles(css);
   const { client, openChat, announce, wording } = useAppContext();
@@ -97,7 +97,7 @@ export function CallRoot({ dispatcher, beside }: { dispatcher: CallDispatcher; b
   );
 }
 
-/** A member who was in a call needs no notice about it. */
+/** Marks the entry of a finished call as seen, because a member who was in the call needs no notification. */
 function knows(client: Client, { key, message }: ClientEvents['message']): void {
   const { outcome } = message.call ?? {};
   const known = outcome === 'ended' || outcome === 'lost' || outcome === 'declined';
@@ -105,7 +105,7 @@ function knows(client: Client, { key, message }: ClientEvents['message']): void 
     client.seen(key, message.seq);
 }
 
-/** Said to screen readers at once, whatever they are reading. */
+/** An assertive live region: screen readers announce it immediately. */
 function Spoken({ shown }: { shown: CallView | undefined }) {
   const words = useWords('calls');
   const person = useTopic(`person:${shown?.user ?? ''}`, one => (shown ? one.person(shown.user) : undefined));

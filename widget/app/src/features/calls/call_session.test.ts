@@ -11,7 +11,7 @@ const connections: Connection[] = [];
 let given: Track[] = [];
 let refuse: string | undefined;
 
-/** As much of a browser's as a call uses; nothing ever flows. */
+/** The parts of `RTCPeerConnection` that a call uses. No media flows. */
 class Connection {
   connectionState = 'new';
   signalingState = 'stable';
@@ -203,8 +203,8 @@ async function callTom(one: Scene, ice: object[] = []) {
 
 const ring = { news: 'ring', user: 'tom', media: 'video', sdp: 'their offer', ice: RELAY };
 
-describe('one who calls', () => {
-  test('offers what they have, and is connected by the answer', async () => {
+describe('a caller', () => {
+  test('offers the tracks of the devices, and is connected by the answer', async () => {
     const one = scene();
     await callTom(one);
     expect(one.shown()).toMatchObject({ user: 'tom', stage: 'calling', mic: true, camera: true });
@@ -220,7 +220,7 @@ describe('one who calls', () => {
     expect(one.shown()).toBeUndefined();
   });
 
-  test('and hangs up while the server is asked takes it back as soon as it has answered', async () => {
+  test('hangs up before the response of the server, and the call is cancelled after it', async () => {
     const one = scene();
     let answered = () => {};
     const answers = new Promise<void>(resolve => {
@@ -238,7 +238,7 @@ describe('one who calls', () => {
     expect([one.shown(), one.actions()]).toEqual([undefined, ['invite', 'hang_up']]);
   });
 
-  test('holds the call: nothing is sent until it is taken up again', async () => {
+  test('holds the call: nothing is sent until it is resumed', async () => {
     const one = scene();
     await callTom(one);
     await one.hear({ news: 'accepted', sdp: 'answer' });
@@ -246,7 +246,7 @@ describe('one who calls', () => {
     expect([one.shown()?.holding, given[0]?.enabled]).toEqual([true, false]);
     expect(connections.at(-1)?.senders.find(sender => sender.kind === 'video')?.track).toBe(null);
     expect(one.said.at(-1)).toEqual({ action: 'hold', call: 'c1', on: true });
-    // After unmuting, the member is heard, and not before.
+    // Unmuting during the hold does not enable the microphone. The end of the hold does.
     one.session.setMic(false);
     one.session.setMic(true);
     expect(given[0]?.enabled).toBe(false);
@@ -256,7 +256,7 @@ describe('one who calls', () => {
     expect(one.said.at(-1)).toEqual({ action: 'hold', call: 'c1', on: false });
   });
 
-  test('without a microphone hears why, and the server hears nothing', async () => {
+  test('without a microphone sees the reason, and the server gets no request', async () => {
     const one = scene();
     refuse = 'audio';
     await callTom(one);
@@ -268,7 +268,7 @@ describe('one who calls', () => {
     expect(one.shown()).toBeUndefined();
   });
 
-  test('without a camera calls by voice', async () => {
+  test('without a camera makes an audio call', async () => {
     const one = scene();
     refuse = 'video';
     await callTom(one);
@@ -286,7 +286,7 @@ describe('one who calls', () => {
     ['rate_limited', 'tooMany'],
     ['offline', 'offline'],
     ['unavailable', 'failed'],
-  ] as const)('and is refused with %s reads why', async (code, end) => {
+  ] as const)('is refused with %s and sees the reason', async (code, end) => {
     const one = scene();
     one.answer(() => new RequestError(code));
     await one.say({ do: 'call', user: 'tom', media: 'audio' });
@@ -294,7 +294,7 @@ describe('one who calls', () => {
     expect(given.every(track => track.stopped)).toBe(true);
   });
 
-  test('somebody who calls them at that moment speaks with them at once', async () => {
+  test('accepts the call of a user who calls them at the same time', async () => {
     const one = scene();
     one.answer(({ action }) =>
       one.event(action === 'invite' ? { ...ring, glare: true } : { news: 'joined', ticket: 't' }),
@@ -305,7 +305,7 @@ describe('one who calls', () => {
     expect(connections.at(-1)?.remoteDescription?.sdp).toBe('their offer');
   });
 
-  test('hides their address where they want that, and does not call where that cannot be', async () => {
+  test('hides the IP address if the user wants that, and does not call without a relay', async () => {
     hideAddress(true);
     const one = scene();
     await callTom(one, RELAY);
@@ -317,8 +317,8 @@ describe('one who calls', () => {
   });
 });
 
-describe('one who is called', () => {
-  test('accepts with what they choose, and is in it', async () => {
+describe('a called user', () => {
+  test('accepts with the chosen media, and is in the call', async () => {
     const one = scene();
     await one.hear(ring);
     expect(one.shown()).toMatchObject({ stage: 'ringing', user: 'tom', media: 'video' });
@@ -330,7 +330,7 @@ describe('one who is called', () => {
     expect(connections[0]?.candidates).toEqual([{ candidate: 'x' }]);
   });
 
-  test('by a stranger goes through the relay, and is warned where there is none', async () => {
+  test('connects to a stranger through the relay, and sees a warning without a relay', async () => {
     const one = scene({ contact: 'none' });
     await one.hear(ring);
     expect(one.shown()?.exposed).toBe(false);
@@ -342,14 +342,14 @@ describe('one who is called', () => {
     expect(two.shown()?.exposed).toBe(true);
   });
 
-  test('and declines reads nothing of it', async () => {
+  test('declines, and sees nothing more of the call', async () => {
     const one = scene();
     await one.hear(ring);
     one.session.decline();
     expect([one.actions(), one.shown()]).toEqual([['decline'], undefined]);
   });
 
-  test('hears no more when it is taken back, accepted elsewhere, or nothing comes for too long', async () => {
+  test('sees the call no more when it is cancelled, accepted elsewhere, or rings for too long', async () => {
     for (const news of [{ news: 'over', outcome: 'cancelled', ms: 0 }, { news: 'elsewhere' }]) {
       const one = scene();
       await one.hear(ring);
@@ -364,7 +364,7 @@ describe('one who is called', () => {
     expect(one.shown()).toMatchObject({ stage: 'ringing' });
   });
 
-  test('and has refused the microphone may try again while it rings', async () => {
+  test('may try again while it rings, after the microphone was refused', async () => {
     const one = scene();
     await one.hear(ring);
     refuse = 'audio';
@@ -374,7 +374,7 @@ describe('one who is called', () => {
   });
 });
 
-describe('a call that is up', () => {
+describe('an established call', () => {
   async function up(one = scene()) {
     await one.hear(ring);
     one.answer(() => one.event({ news: 'joined', ticket: 't' }));
@@ -384,7 +384,7 @@ describe('a call that is up', () => {
     return one;
   }
 
-  test('goes on with a new connection when the other one comes back', async () => {
+  test('continues with a new connection when the other user returns', async () => {
     const one = await up();
     await one.hear({ news: 'away' });
     expect(one.shown()?.away).toBe(true);
@@ -394,7 +394,7 @@ describe('a call that is up', () => {
     expect(one.said).toEqual([{ action: 'answer', call: 'c1', sdp: 'answer' }]);
   });
 
-  test('is taken again when the connection to the server was lost', async () => {
+  test('is rejoined after the connection to the server was lost', async () => {
     const one = await up();
     await one.is('waiting');
     one.answer(() => one.event({ news: 'rejoined', media: 'video', ice: RELAY, ms: 5_000 }));
@@ -406,7 +406,7 @@ describe('a call that is up', () => {
     expect(connections.at(-1)?.remoteDescription?.sdp).toBe('their answer');
   });
 
-  test('is found again after a reload, muted as before, and is lost where it is over meanwhile', async () => {
+  test('is rejoined after a reload, muted as before, and is lost if it has ended meanwhile', async () => {
     const before = await up();
     before.session.setMic(false);
     const kept = new Memory();
@@ -431,7 +431,7 @@ describe('a call that is up', () => {
     expect(one.shown()?.since).toBeUndefined();
   });
 
-  test('whose way is lost is given up after a while, and so is one that never finds one', async () => {
+  test('ends if its connection is lost for too long or is never established', async () => {
     const one = await up();
     connections[0]?.is('failed');
     one.answer(() => one.event({ news: 'over', outcome: 'ended', ms: 1 }));
@@ -447,7 +447,7 @@ describe('a call that is up', () => {
     expect(two.actions().at(-1)).toBe('hang_up');
   });
 
-  test('looks for another way first, where it has made the offer', async () => {
+  test('restarts ICE first if this side has made the offer', async () => {
     const one = scene();
     await callTom(one);
     await one.hear({ news: 'accepted', sdp: 'their answer' });
@@ -457,7 +457,7 @@ describe('a call that is up', () => {
     expect(one.said.at(-1)).toEqual({ action: 'offer', call: 'c1', sdp: 'another offer' });
   });
 
-  test('sends no picture any more when the camera is off, and another when a device is chosen', async () => {
+  test('sends no video while the camera is off, and another track when a device is chosen', async () => {
     const one = scene();
     await callTom(one);
     await one.session.setCamera(false);

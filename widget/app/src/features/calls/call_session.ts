@@ -1,4 +1,4 @@
-// The call of this tab, from the click to the last sentence: the server's word, the connection and the devices together.
+// The call of this tab from start to end: connects the events of the server, the peer connection and the devices.
 
 import type { CallEvent, Client, Media } from '@kith/client';
 import { type Call, Calls, type Signal } from '@kith/client/calls';
@@ -17,9 +17,9 @@ export interface CallSessionHost {
   now(): number;
 }
 
-/** A client whose connection was lost gets no event when the ringing ends. */
+/** Rings at most this long: a client whose connection was lost gets no event when the ringing ends. */
 const RINGS_MS = 50_000;
-/** The last sentence stays. */
+/** The text about the end of the call stays visible for this long. */
 const READ_MS = 6_000;
 
 export class CallSession {
@@ -30,7 +30,7 @@ export class CallSession {
   #meter = new QualityMeter();
   #listeners = new Set<() => void>();
   #hear: ((event: CallEvent) => void) | undefined;
-  /** Steps that began in an earlier turn are dropped. */
+  /** Increases when earlier steps become obsolete. A step that began in an earlier turn stops. */
   #turn = 0;
   #timers = new Timers();
   #sampling: ReturnType<typeof setInterval> | undefined;
@@ -42,7 +42,7 @@ export class CallSession {
     this.#calls = new Calls({
       client: {
         call: action => client.call(action),
-        // They come by `do`: also those that were there before this was.
+        // Events arrive through `do`, including those from before this session existed.
         on: (_, listener) => {
           this.#hear = listener as (event: CallEvent) => void;
           return () => undefined;
@@ -77,7 +77,7 @@ export class CallSession {
     const turn = ++this.#turn;
     this.#set({ stage: 'asking', problem: undefined });
     if (!(await this.#openOwn(media, turn))) {
-      // It still rings, and the member may try again.
+      // The call still rings, and the user may try again.
       if (turn === this.#turn && this.#calls.offer) this.#set({ stage: 'ringing' });
       return;
     }
@@ -85,7 +85,7 @@ export class CallSession {
     if (relay === 'missing') return this.#refuse('noRelay');
     try {
       const path = this.#connect(call, relay);
-      // The newest: the caller may have come back meanwhile, with another one.
+      // Use the newest offer: the caller may have reconnected with another one meanwhile.
       const offer = this.#calls.offer?.sdp ?? '';
       const answer = await path.answer(offer, this.#own.mic, this.#sent());
       if (turn !== this.#turn) return;
@@ -110,7 +110,7 @@ export class CallSession {
     if (none || stage === 'asking') this.close();
   }
 
-  /** Goes from the screen. */
+  /** Removes the call from the screen, and closes its connection and devices. */
   close(): void {
     this.#end();
     this.#shown = undefined;
@@ -133,7 +133,7 @@ export class CallSession {
   async setScreen(on: boolean): Promise<void> {
     if (on) {
       const problem = await this.#own.openScreen();
-      // Closing the browser's list is no error: the member changed their mind.
+      // Closing the browser's dialog is no error: the user changed their mind.
       if (problem && problem.why !== 'denied') this.#set({ problem });
     } else this.#own.close('screen');
     await this.#pictureChanged();
@@ -143,7 +143,7 @@ export class CallSession {
     if (what === 'mic' || this.#own.camera) await this.#reopen(what, deviceId);
   }
 
-  /** Nothing of one's own is sent, and nothing of theirs is heard, until it is taken up again. */
+  /** During a hold, the own audio and video are not sent, and those of the other side are not played. */
   async hold(on: boolean): Promise<void> {
     this.#set({ holding: on });
     if (this.#own.mic) this.#own.mic.enabled = !on && this.#shown?.mic === true;
@@ -178,7 +178,7 @@ export class CallSession {
       await this.#calls.invite(user, media, sdp);
       const { call } = this.#calls;
       if (turn !== this.#turn) return void this.#calls.hangUp();
-      // Both have called at once, and they were first.
+      // Both users have called each other, and the other call was first.
       if (call?.phase === 'ringing') return await this.accept(media);
       if (call?.phase !== 'calling') return;
       void claim(call.id);
@@ -191,7 +191,10 @@ export class CallSession {
     }
   }
 
-  /** After a reload: at once, and the devices follow, because the place is kept for seconds only. */
+  /**
+   * Rejoins the call after a reload. Devices open later, because the server keeps the place in the call for
+   * seconds only.
+   */
   async #comeBack(): Promise<void> {
     const { call } = this.#calls;
     if (call?.phase !== 'lost' || this.#shown) return;
@@ -208,7 +211,7 @@ export class CallSession {
     else this.#say();
   }
 
-  /** With an offer of a new connection. */
+  /** Rejoins the call with an offer for a new connection. */
   async #rejoin(): Promise<void> {
     const turn = ++this.#turn;
     const { call } = this.#calls;
@@ -223,10 +226,10 @@ export class CallSession {
       const relay = this.#relayOnly(now) !== false;
       this.#set({ hidden: relay });
       await path.begin(now.ice, relay);
-      // A place that was taken again holds nothing.
+      // A rejoined call is not on hold on the server.
       if (this.#shown?.holding) await this.hold(true);
     } catch (error) {
-      // Without the server it is tried again when there is one.
+      // While offline, `#statusChanged` tries again after the reconnect.
       if ((error as { code?: string }).code !== 'offline') this.#failed(error, turn);
     }
   }
@@ -236,18 +239,18 @@ export class CallSession {
     const again = online && !this.#wasOnline;
     this.#wasOnline = online;
     const phase = this.#calls.call?.phase;
-    // Another session has the connection now: with the ticket it takes the place in the call.
+    // After a reconnect the client has a new session. Its ticket takes the place in the call.
     if (again && this.#shown && (phase === 'up' || phase === 'calling' || phase === 'lost'))
       void this.#rejoin();
   }
 
-  // -- what the server says --
+  // -- events of the server --
 
   #changed(call: Call): void {
     const { stage = 'over', user } = this.#shown ?? {};
     switch (call.phase) {
       case 'ringing': {
-        // While both call at once, one's own invitation is answered with this.
+        // If both users call at the same time, `#call` accepts this call after its own invitation.
         if (stage !== 'over') return;
         this.#begin(call.user, call.media, 'ringing');
         this.#timers.after(RINGS_MS, () => this.#shown?.stage === 'ringing' && this.#calls.forget());
@@ -267,7 +270,7 @@ export class CallSession {
         });
       case 'over':
         if (stage === 'over' || user !== call.user) return;
-        // Nobody needs to read of what one has taken back oneself, or what rings elsewhere.
+        // A call that the user has cancelled, or that rings elsewhere, needs no text about its end.
         if (stage === 'ringing' || call.outcome === 'cancelled') return this.close();
         return this.#refuse(call.outcome ?? 'elsewhere', call.ms);
     }
@@ -313,7 +316,7 @@ export class CallSession {
     return path;
   }
 
-  /** Both are in the call: now their browsers find each other, or they do not. */
+  /** Both users are in the call. Their browsers must connect within `REACH_MS`. */
   #expect(path: PeerConnection | undefined): void {
     if (path) this.#timers.after(REACH_MS, () => path.reached || this.#unlessReached(path, 'unreachable'));
   }
@@ -328,7 +331,7 @@ export class CallSession {
     this.#timers.after(REACH_MS, () => this.#unlessReached(path, 'lost'));
   }
 
-  /** The side that made the offer makes another one, over the present network. */
+  /** The side that made the first offer makes another one, over the current network. */
   async #again(path: PeerConnection): Promise<void> {
     if (this.#path !== path || !path.offers || this.#shown?.stage !== 'up' || path.state === 'connected')
       return;
@@ -341,7 +344,7 @@ export class CallSession {
     if (this.#path === path && stage === 'up' && !away && path.state !== 'connected') this.#refuse(end);
   }
 
-  /** Looks at the network now and then, and leaves the picture out where it is too weak for one. */
+  /** Samples the network periodically, and sends no video while the network is too weak for it. */
   #watch(): void {
     const look = async () => {
       const path = this.#path;
@@ -357,7 +360,7 @@ export class CallSession {
     void look();
   }
 
-  /** `missing`: the member wants no direct way, and there is no other. */
+  /** `missing`: the user allows no direct connection, and the server has no relay. */
   #relayOnly(call: Call): boolean | 'missing' {
     if (hidesAddress()) return canRelay(call) || 'missing';
     return this.#isStranger(call) && canRelay(call);
@@ -369,7 +372,7 @@ export class CallSession {
 
   // -- devices --
 
-  /** The microphone is needed; without a camera it becomes a call by voice. */
+  /** The microphone is required. Without a camera the call has audio only. */
   async #openOwn(media: Media, turn: number): Promise<boolean> {
     const problem = this.#own.mic ? undefined : await this.#own.open('mic');
     const wanted = media === 'video' && !problem && !this.#own.camera;
@@ -401,7 +404,7 @@ export class CallSession {
     this.#say();
   }
 
-  /** The track that is sent as the picture now. */
+  /** The track that is currently sent as video. */
   #sent(): MediaStreamTrack | undefined {
     return this.#shown?.weak || this.#shown?.holding ? undefined : this.#own.picture;
   }
@@ -414,7 +417,7 @@ export class CallSession {
     this.#say();
   }
 
-  /** To the other one, and for the time after a reload. */
+  /** Sends the state of the devices to the other side, and stores it for a reload. */
   #say(): void {
     const { mic = false, camera = false, screen = false, weak = false, holding } = this.#shown ?? {};
     const shows = !holding;
@@ -426,7 +429,7 @@ export class CallSession {
   // -- ending --
 
   #failed(error: unknown, turn: number): void {
-    // The server may have said so already.
+    // The server may have sent the end of the call already.
     if (turn !== this.#turn || this.#shown?.stage === 'over') return;
     const { code } = error as { code?: string };
     if (code === undefined) this.#broken(error);
@@ -438,7 +441,7 @@ export class CallSession {
     this.#refuse('failed');
   }
 
-  /** It is over, and why. */
+  /** Ends the call with a reason. */
   #refuse(end: End, ms?: number): void {
     this.#end();
     if (this.#shown === undefined) return;

@@ -1,4 +1,4 @@
-// Picture and sound of a call: the other side, oneself in the corner, and the status line.
+// Picture and sound of a call: the other side, the own picture in the corner, and the status line.
 
 import type { KnownPerson } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -14,9 +14,9 @@ import { quality, trouble } from './status_line.ts';
 interface Props {
   shown: CallView;
   person: KnownPerson;
-  /** There is a picture of the other one to be seen. */
+  /** The picture of the other side is visible. */
   picture: boolean;
-  /** Id of a loudspeaker. */
+  /** Device id of a loudspeaker. */
   speaker: string | undefined;
   remote: { current: HTMLVideoElement | null };
   onPointerDown(event: PointerEvent): void;

@@ -1,4 +1,4 @@
-// The state of a call that its tab, and no other, restores after a reload.
+// The state of a call that only its own tab restores after a reload.
 
 export type TabStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
@@ -26,7 +26,7 @@ export function remembered(storage: TabStorage): Kept {
   }
 }
 
-/** `sessionStorage`, which a browser may refuse or have full: then a reload ends the call, and nothing else is different. */
+/** `sessionStorage`. If a browser refuses it or it is full, a reload ends the call, and nothing else changes. */
 export function tabStorage(): TabStorage {
   const all = <T>(use: (storage: Storage) => T) => {
     try {
@@ -43,8 +43,8 @@ export function tabStorage(): TabStorage {
 }
 
 /**
- * Whether this tab is the one that is in the call: a tab that was made as a copy of another knows the same ticket. The lock is
- * held for as long as the page lives.
+ * True if this tab is the one in the call: a duplicated tab has the same ticket. The lock is held as long
+ * as the page lives.
  */
 export function claim(call: string): Promise<boolean> {
   const { locks } = navigator as { locks?: LockManager };

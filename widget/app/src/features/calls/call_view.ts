@@ -1,24 +1,24 @@
-// The drawn state of a call, as one value.
+// The view state of a call, as one value.
 
 import type { CallOutcome, Media } from '@kith/client';
 import type { Problem } from './local_media.ts';
 import type { Quality } from './network_quality.ts';
 import type { Told } from './peer_connection.ts';
 
-/** Another object after each change. */
+/** Each change makes a new object. */
 export interface CallView {
   user: string;
   media: Media;
-  /** `asking`: the browser asks for the microphone. `back`: after a reload, on the way into the call again. */
+  /** `asking`: the browser asks for the microphone. `back`: the call is being rejoined after a reload. */
   stage: 'asking' | 'calling' | 'ringing' | 'up' | 'back' | 'over';
-  /** Voices can flow. */
+  /** The peer connection is established. */
   connected: boolean;
-  /** The other one has lost the server. */
+  /** The other user has lost the connection to the server. */
   away: boolean;
-  /** The other one does not listen; and: one does not listen oneself. */
+  /** `held`: the other user holds the call. `holding`: this user does. */
   held: boolean;
   holding?: boolean;
-  /** Unix milliseconds of when it was accepted. */
+  /** Unix milliseconds of the time at which the call was accepted. */
   since?: number;
   mic: boolean;
   camera: boolean;
@@ -26,17 +26,17 @@ export interface CallView {
   /** State of the other side's camera and microphone. */
   theirs?: Told;
   quality?: Quality;
-  /** One's own picture is off until the network is better. */
+  /** The own video is off until the network is better. */
   weak: boolean;
-  /** The other one does not learn one's address. */
+  /** The other user does not learn the own IP address. */
   hidden: boolean;
-  /** The one who rings will learn it: a stranger, and there is no relay. */
+  /** Accepting shows the own IP address to the caller: a stranger calls, and the server has no relay. */
   exposed: boolean;
   problem?: Problem;
-  /** The other one's. */
+  /** Audio and video of the other side. */
   voice?: MediaStream;
   picture?: MediaStream;
-  /** One's own picture. */
+  /** The own video. */
   own?: MediaStreamTrack;
   end?: End;
   ms?: number;
@@ -59,7 +59,7 @@ export function begun(user: string, media: Media, stage: CallView['stage'], hidd
   };
 }
 
-/** How it ended, or why it did not begin. */
+/** How the call ended, or why it did not start. */
 export type End =
   | CallOutcome
   | 'elsewhere'
@@ -79,12 +79,12 @@ const REFUSED: Record<string, End> = {
   no_such_call: 'lost',
 };
 
-/** By the server, with this code. */
+/** The end that belongs to an error code. */
 export function endOf(code: string): End {
   return REFUSED[code] ?? 'failed';
 }
 
-/** Ends that close by themselves, because they are short to read and need no action. */
+/** These ends close by themselves, because they are short to read and need no action. */
 export function endsQuickly(end: End): boolean {
   return ['ended', 'declined', 'busy', 'missed', 'lost', 'elsewhere'].includes(end);
 }

@@ -1,4 +1,4 @@
-// The call itself: the other one's picture, one's own, and all that one may do. It floats over the page.
+// The window of a call: both pictures and the controls. It floats over the page.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAppContext, useTopic } from '../../app_context.tsx';
@@ -99,7 +99,10 @@ function again(session: CallSession, { problem, user, media, stage }: CallView):
   } else session.setMic(true);
 }
 
-/** Moves the focus into the window after answering by keyboard, and back afterwards. */
+/**
+ * Moves the focus into the window if nothing else has it, for example after the ring card closes, and back
+ * afterwards.
+ */
 function useFocusHome(frame: { current: HTMLElement | null }, root: ShadowRoot | undefined): void {
   useEffect(() => {
     const element = frame.current;

@@ -1,4 +1,4 @@
-// The buttons in the corner of a call's window: moved by its handle, smaller or larger. What is over has none.
+// The buttons in the corner of a call window: move, smaller and larger. A finished call has none.
 
 import { useWords } from '../../wording/late_words.ts';
 import { RoundButton } from './round_button.tsx';

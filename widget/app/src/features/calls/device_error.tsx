@@ -1,4 +1,4 @@
-// A device that the browser does not give: why, and what to do about it.
+// An error of a device: the browser's reason, and what the user can do about it.
 
 import { CloseButton } from '../../ui/close_button/close_button.tsx';
 import { useWords } from '../../wording/late_words.ts';
@@ -9,7 +9,7 @@ interface Props {
   problem: Problem;
   onAgain(): void;
   onClose(): void;
-  /** Left out where one is in the check. */
+  /** Undefined in the call check itself. */
   onCheck?(): void;
 }
 

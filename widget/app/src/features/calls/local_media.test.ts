@@ -40,7 +40,7 @@ function devicesThat(give: (wanted: MediaStreamConstraints) => Track) {
   return asked;
 }
 
-test('the chosen device is a wish; one that is gone is no reason to have none', async () => {
+test('a chosen device is only preferred, so that a missing device is not an error', async () => {
   const asked = devicesThat(() => new Track());
   chooseDevice('mic', 'm2');
   const own = new LocalMedia(() => undefined);
@@ -48,7 +48,7 @@ test('the chosen device is a wish; one that is gone is no reason to have none', 
   expect(asked[0]).toMatchObject({ audio: { deviceId: { ideal: 'm2' }, echoCancellation: true } });
 });
 
-test('another device takes the place of the one before, which is let go of', async () => {
+test('another device replaces and stops the previous one', async () => {
   const given: Track[] = [];
   devicesThat(() => {
     const track = new Track();
@@ -65,7 +65,7 @@ test('another device takes the place of the one before, which is let go of', asy
   expect([own.picture, lost.mock.calls]).toEqual([undefined, [['camera']]]);
 });
 
-test('what a browser refuses has a reason', async () => {
+test('a refused device has a reason', async () => {
   const named = (name: string) => Object.assign(new Error(name), { name });
   const why = ['NotAllowedError', 'NotFoundError', 'OverconstrainedError', 'NotReadableError', 'TypeError'];
   expect(why.map(name => refusalOf(named(name), 'microphone'))).toEqual([
@@ -86,7 +86,7 @@ test('what a browser refuses has a reason', async () => {
   expect(await new LocalMedia(() => undefined).open('mic')).toEqual({ of: 'mic', why: 'insecure' });
 });
 
-test('devices have names, or numbers where the browser keeps the names to itself', async () => {
+test('devices have names, or numbers if the browser hides the names', async () => {
   devicesThat(() => new Track());
   expect(await devices('mic')).toEqual([
     { id: 'm1', name: 'Headset' },

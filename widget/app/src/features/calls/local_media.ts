@@ -1,15 +1,15 @@
-// One's own microphone, camera and screen: asked for, changed, and let go of.
+// The user's own microphone, camera and screen: requests, changes and stops them.
 
 import { chosenDevice, type DeviceKind } from './call_preferences.ts';
 
-/** Why there is no sound or picture of one's own. */
+/** The reason why a device of the user does not work. */
 export interface Problem {
-  /** The wanted device. */
+  /** The requested device. */
   of: 'mic' | 'camera' | 'screen';
   why: Refusal;
 }
 
-/** `denied`: by the member or the browser. `policy`: by the page. `insecure`: browsers give media to https alone. */
+/** `denied`: by the user or the browser. `policy`: by the page. `insecure`: browsers allow media only over https. */
 export type Refusal = 'denied' | 'none' | 'inUse' | 'policy' | 'insecure' | 'other';
 
 const INPUT = { mic: 'audio', camera: 'video' } as const;
@@ -19,10 +19,10 @@ export class LocalMedia {
   camera: MediaStreamTrack | undefined;
   screen: MediaStreamTrack | undefined;
 
-  /** `lost`: a device was pulled out, or the browser's own bar has ended it. */
+  /** `lost` is called when a device was unplugged, or when the browser's own bar has ended the capture. */
   constructor(private readonly lost: (what: 'mic' | 'camera' | 'screen') => void) {}
 
-  /** The track that is sent as the picture. */
+  /** The track that is sent as video. */
   get picture(): MediaStreamTrack | undefined {
     return this.screen ?? this.camera;
   }
@@ -46,7 +46,7 @@ export class LocalMedia {
     try {
       const stream = await navigator.mediaDevices.getDisplayMedia({ video: true });
       const [track] = stream.getVideoTracks();
-      // Letters shall be sharp, motion may wait.
+      // Sharp text is more important than smooth motion.
       if (track && 'contentHint' in track) track.contentHint = 'detail';
       this.screen = track;
       if (track) track.onended = () => this.#ended('screen', track);
@@ -75,7 +75,7 @@ export class LocalMedia {
   }
 }
 
-/** One that is gone is no reason to have none: it is a wish. */
+/** The device is only preferred: if it is gone, the browser chooses another one. */
 function wishes(what: 'mic' | 'camera', deviceId: string | undefined): MediaTrackConstraints {
   const device = deviceId === undefined ? {} : { deviceId: { ideal: deviceId } };
   if (what === 'mic')
@@ -84,7 +84,7 @@ function wishes(what: 'mic' | 'camera', deviceId: string | undefined): MediaTrac
   return { ...device, ...size, ...(deviceId === undefined && { facingMode: { ideal: 'user' } }) };
 }
 
-/** https://www.w3.org/TR/mediacapture-streams/#dom-mediadevices-getusermedia names the errors. */
+/** https://www.w3.org/TR/mediacapture-streams/#dom-mediadevices-getusermedia defines the errors. */
 export function refusalOf(error: unknown, feature: string): Refusal {
   const name = (error as { name?: unknown } | null)?.name;
   if (name === 'NotAllowedError' || name === 'SecurityError')
@@ -94,7 +94,7 @@ export function refusalOf(error: unknown, feature: string): Refusal {
   return 'other';
 }
 
-/** Chromium says whether it is the page that forbids it; of others we believe that it does not. */
+/** Chromium tells whether the page forbids the feature. For other browsers, assume that the page allows it. */
 function allowedByPage(feature: string): boolean {
   const { featurePolicy } = document as { featurePolicy?: { allowsFeature(name: string): boolean } };
   return featurePolicy?.allowsFeature(feature) ?? true;
@@ -105,7 +105,7 @@ export interface Device {
   name: string;
 }
 
-/** Their names are told only once one of them may be used. */
+/** The browser hides the names until the user has allowed one of the devices. */
 export async function devices(kind: DeviceKind): Promise<Device[]> {
   const wanted = { mic: 'audioinput', camera: 'videoinput', speaker: 'audiooutput' }[kind];
   const all = (await navigator.mediaDevices?.enumerateDevices?.()) ?? [];

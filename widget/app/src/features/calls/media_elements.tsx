@@ -1,4 +1,4 @@
-// A stream that is seen, and one that is heard.
+// The video element and the audio element of a call.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { useEffectEvent } from '../../ui/use_effect_event/use_effect_event.ts';
@@ -10,7 +10,7 @@ interface SightProps {
   element?: { current: HTMLVideoElement | null };
 }
 
-/** A picture that moves, and never sounds. */
+/** A video without sound. */
 export function Sight({ stream, label, class: name, element }: SightProps) {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
@@ -19,19 +19,19 @@ export function Sight({ stream, label, class: name, element }: SightProps) {
     if (element) element.current = one;
     one.muted = true;
     one.srcObject = stream ?? null;
-    // Without a picture yet it waits for one, and another stream ends the waiting.
+    // `play()` waits for the first picture. It rejects if another stream replaces this one meanwhile.
     if (stream) one.play().catch(() => undefined);
   }, [stream, element]);
-  // biome-ignore lint/a11y/useMediaCaption: nobody writes down what is said in a call.
+  // biome-ignore lint/a11y/useMediaCaption: a call has no captions.
   return <video ref={video} class={name} aria-label={label} playsInline autoplay />;
 }
 
 interface VoiceProps {
   stream: MediaStream | undefined;
-  /** Id of a loudspeaker; empty: as the system chooses. */
+  /** Device id of a loudspeaker. An empty id means the default of the system. */
   speaker: string | undefined;
   element: { current: HTMLAudioElement | null };
-  /** The browser waits for a touch before anything sounds. */
+  /** True if the browser requires a user gesture before it plays sound. */
   onSilenced(silenced: boolean): void;
 }
 
@@ -47,11 +47,11 @@ export function Voice({ stream, speaker, element, onSilenced }: VoiceProps) {
       (error: { name?: string }) => error.name === 'NotAllowedError' && silenced(true),
     );
   }, [stream, element]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another stream begins at the loudspeaker of the system
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new stream starts at the default loudspeaker
   useEffect(() => {
     const one = element.current as (HTMLAudioElement & { setSinkId?(id: string): Promise<void> }) | null;
     if (speaker !== undefined) one?.setSinkId?.(speaker).catch(() => undefined);
   }, [speaker, stream, element]);
-  // biome-ignore lint/a11y/useMediaCaption: nobody writes down what is said in a call.
+  // biome-ignore lint/a11y/useMediaCaption: a call has no captions.
   return <audio ref={element} />;
 }

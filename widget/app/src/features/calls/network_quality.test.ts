@@ -14,7 +14,7 @@ const found = [
 const candidate = (id: string, candidateType: string) => ({ type: 'x-candidate', id, candidateType });
 
 describe('a sample', () => {
-  test('adds what comes in, and takes the worst of what does not arrive there', () => {
+  test('sums the incoming streams, and has the highest loss that the other side reports', () => {
     const stats = [...found, candidate('L', 'host'), candidate('R', 'prflx')];
     expect(sampleOf(stats, 7)).toEqual({
       at: 7,
@@ -28,7 +28,7 @@ describe('a sample', () => {
     });
   });
 
-  test('is relayed where either end is', () => {
+  test('is relayed if either candidate is', () => {
     for (const [here, there] of [
       ['relay', 'host'],
       ['srflx', 'relay'],
@@ -38,18 +38,18 @@ describe('a sample', () => {
     }
   });
 
-  test('finds the way of a browser that does not name it', () => {
+  test('finds the candidate pair if the transport does not name it', () => {
     const stats = [{ ...pair, nominated: true, state: 'succeeded' }, candidate('L', 'relay')];
     expect(sampleOf(stats, 0).relayed).toBe(true);
   });
 
-  test('of nothing is nothing', () => {
+  test('without statistics has only zeros', () => {
     expect(sampleOf([], 3)).toEqual({ at: 3, received: 0, lost: 0, bytes: 0 });
   });
 });
 
 describe('the meter', () => {
-  /** Each sample two seconds after the one before, `loss` of a hundred packets. */
+  /** Each sample is two seconds after the previous one, with `loss` lost packets of 100. */
   function meter() {
     const one = new QualityMeter();
     const total: Sample = { at: 0, received: 0, lost: 0, bytes: 0 };
@@ -62,7 +62,7 @@ describe('the meter', () => {
     };
   }
 
-  test('says how much comes in and what is lost', () => {
+  test('reports the received bit rate and the loss', () => {
     const take = meter();
     take(0);
     expect(take(4, { relayed: true, trip: 0.05 })).toEqual({
@@ -75,13 +75,13 @@ describe('the meter', () => {
     expect(take(0, { lostThere: 0.5 }).loss).toBe(0.5);
   });
 
-  test('one bad moment is no weak network, three in a row are', () => {
+  test('a single bad sample is no weak network, three in a row are', () => {
     const take = meter();
     const weak = [0, 20, 20, 0, 20, 20, 20].map(loss => take(loss).weak);
     expect(weak).toEqual([false, false, false, false, false, false, true]);
   });
 
-  test('too little room is weak, where pictures are sent at all', () => {
+  test('low bandwidth is weak only while video is sent', () => {
     const take = meter();
     expect([1, 2, 3, 4].map(() => take(0, { room: 40_000 }, false).weak)).toEqual([
       false,
@@ -92,7 +92,7 @@ describe('the meter', () => {
     expect([1, 2, 3].map(() => take(0, { room: 40_000 }).weak)).toEqual([false, false, true]);
   });
 
-  test('it is tried again after a while, and the second time after twice as long', () => {
+  test('video is tried again after five good samples, and the second time after ten', () => {
     const take = meter();
     const until = (weak: boolean, loss: number) => {
       let samples = 0;
@@ -104,7 +104,7 @@ describe('the meter', () => {
     expect([until(true, 30), until(false, 0), until(true, 30), until(false, 0)]).toEqual([3, 5, 3, 10]);
   });
 
-  test('another connection begins to count anew, and nothing is less than nothing', () => {
+  test('the lower counters of a new connection give no negative values', () => {
     const take = meter();
     take(0);
     const now = take(0, { received: 0, lost: 0, bytes: 0 });

@@ -1,38 +1,41 @@
-// How good the network is, from what the browser counts: which way, what is lost, and when it is too weak for pictures.
+// Rates the network from the browser's statistics: the path, the packet loss, and whether video is possible.
 
-/** Counters up to now. */
+/** Counters of the connection since its start, and the browser's current estimates. */
 export interface Sample {
   at: number;
   relayed?: boolean;
   received: number;
   lost: number;
   bytes: number;
-  /** Of what one sends, so much did not arrive, as the other one says: 0 to 1. */
+  /** Share of the sent packets that were lost, as the other side reports: 0 to 1. */
   lostThere?: number;
-  /** Bits per second that would go out, as the browser guesses. */
+  /** The browser's estimate of the available outgoing bandwidth, in bits per second. */
   room?: number;
-  /** Seconds there and back. */
+  /** Round-trip time in seconds. */
   trip?: number;
 }
 
 export interface Quality {
   way?: 'direct' | 'relayed';
-  /** 0 to 1, the worse of both directions. */
+  /** Packet loss of the worse direction, 0 to 1. */
   loss: number;
   /** Received kbit/s. */
   kbits: number;
   tripMs?: number;
-  /** Too weak for pictures. */
+  /** Too weak for video. */
   weak: boolean;
 }
 
-/** From one look to the next. */
+/** Time between two samples. */
 export const SAMPLE_MS = 2_000;
 const BAD_LOSS = 0.1;
 const GOOD_LOSS = 0.03;
-/** A picture that is worth it needs that much. */
+/** Bandwidth in bits per second below which video is not useful. */
 const LEAST_ROOM = 120_000;
-/** So many bad samples in a row, and so many good ones until it is tried again. Each time it takes twice as long. */
+/**
+ * Number of bad samples in a row that stop video, and of good samples that start it again. The second
+ * number doubles each time.
+ */
 const BAD_SAMPLES = 3;
 const GOOD_SAMPLES = 5;
 const MOST_PATIENCE = 8;
@@ -44,7 +47,7 @@ export class QualityMeter {
   #weak = false;
   #patience = 1;
 
-  /** `pictures`: one sends some now, so that the guess of what would go out says something. */
+  /** `pictures`: video is being sent, so that the estimate of the bandwidth is meaningful. */
   take(sample: Sample, pictures: boolean): Quality {
     const before = this.#before ?? sample;
     this.#before = sample;
@@ -78,7 +81,7 @@ export class QualityMeter {
   }
 }
 
-/** A line of the report; browsers differ in what they have. */
+/** An entry of the statistics report. Browsers have different fields. */
 type Stat = { type: string; id: string } & Record<string, unknown>;
 
 export function sampleOf(stats: Iterable<Stat>, at: number): Sample {
@@ -104,7 +107,7 @@ export function sampleOf(stats: Iterable<Stat>, at: number): Sample {
   return sample;
 }
 
-/** Named by the transport, or, in Firefox, by itself. */
+/** The candidate pair in use. The transport names it; in Firefox, the pair itself has a flag. */
 function chosenPair(all: readonly Stat[]): Stat | undefined {
   const named = all.find(one => one.type === 'transport' && one.selectedCandidatePairId !== undefined);
   const pairs = all.filter(one => one.type === 'candidate-pair');

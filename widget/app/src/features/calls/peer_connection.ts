@@ -1,14 +1,15 @@
-// One connection to the other one's browser: offer, answer and candidates in their order. Knows no server and no screen.
+// One connection to the other user's browser: the order of offer, answer and candidates. It knows no server
+// and no view.
 
 import type { IceServer } from '@kith/client';
 import { type Sample, sampleOf } from './network_quality.ts';
 
-/** Two browsers that have not found each other by then will not. */
+/** Two browsers that have not connected after this time will not connect. */
 export const REACH_MS = 25_000;
-/** A way that is lost may come back by itself; then another one is looked for. */
+/** A lost connection may recover by itself. After this time ICE is restarted. */
 export const AGAIN_MS = 4_000;
 
-/** State of one's own camera and microphone, for the other side. */
+/** State of a user's camera and microphone, which the other side receives. */
 export interface Told {
   mic: boolean;
   camera: boolean;
@@ -18,32 +19,35 @@ export interface Told {
 }
 
 export interface PeerConnectionHost {
-  /** A way in which one can be reached: for the other one's `candidate`. */
+  /** Sends a candidate to the other side, which passes it to its `candidate`. */
   say(candidate: string): void;
   told(told: Told): void;
-  /** The other one's voice or picture. */
+  /** Audio or video of the other side has arrived. */
   came(): void;
   changed(): void;
 }
 
-/** The side that made the first offer makes all later ones, too, so that offers never cross. */
+/** The side that made the first offer also makes all later ones, so that offers never cross. */
 export class PeerConnection {
-  /** Sound and picture of the other side. Apart, because a shared stream would stay silent until the first picture comes. */
+  /**
+   * Audio and video of the other side. The streams are separate, because a shared stream stays silent until
+   * the first picture arrives.
+   */
   voice: MediaStream | undefined;
   picture: MediaStream | undefined;
   offers = false;
-  /** There was a way once. */
+  /** The connection was established at least once. */
   reached = false;
 
   #pc: RTCPeerConnection;
   #channel: RTCDataChannel;
-  /** One has a place in the call only after the server has said so; before, nothing can be said. */
+  /** Candidates can be sent only after the server has confirmed the place in the call. */
   #placed = false;
   #unsaid: string[] = [];
-  /** They came before the description that they belong to. */
+  /** Candidates that arrived before the remote description they belong to. */
   #early: RTCIceCandidateInit[] = [];
   #offer: RTCSessionDescriptionInit | undefined;
-  /** Own offer is in force; an answer that is quicker waits for it. */
+  /** The own offer is the local description. An answer that arrives earlier waits for this. */
   #begun: Promise<void> | undefined;
   #last: Told | undefined;
   #limit: PictureLimit = { bits: MOST_VIDEO_BITS };
@@ -63,7 +67,7 @@ export class PeerConnection {
       this[track.kind === 'audio' ? 'voice' : 'picture'] = new MediaStream([track]);
       host.came();
     };
-    // Both make it, so that it needs no word about it.
+    // Both sides create the channel, so that it needs no negotiation.
     this.#channel = this.#pc.createDataChannel('told', { negotiated: true, id: 0 });
     this.#channel.onopen = () => this.#last && this.tell(this.#last);
     this.#channel.onmessage = ({ data }) => {
@@ -76,7 +80,10 @@ export class PeerConnection {
     return this.#pc.connectionState;
   }
 
-  /** The text for `invite` and `rejoin`. Both kinds are in it from the start: a camera comes later without a new one. */
+  /**
+   * The SDP for `invite` and `rejoin`. It has audio and video from the start, so that a camera can be added
+   * without a new offer.
+   */
   async offer(audio?: MediaStreamTrack, video?: MediaStreamTrack): Promise<string> {
     this.offers = true;
     const streams = [new MediaStream()];
@@ -86,7 +93,7 @@ export class PeerConnection {
     return this.#offer.sdp ?? '';
   }
 
-  /** The server has taken the offer and named its helpers: only now candidates are gathered. */
+  /** The server has accepted the offer and sent its ICE servers. Only now are candidates gathered. */
   async begin(ice: readonly IceServer[], relayOnly: boolean): Promise<void> {
     this.relayOnly = relayOnly;
     this.#pc.setConfiguration(this.#configured(ice));
@@ -95,7 +102,7 @@ export class PeerConnection {
     await this.#begun;
   }
 
-  /** To an offer, the first one or another. */
+  /** Answers an offer, the first one or a later one. */
   async answer(sdp: string, audio?: MediaStreamTrack, video?: MediaStreamTrack): Promise<string> {
     await this.#take({ type: 'offer', sdp });
     const stream = new MediaStream();
@@ -123,34 +130,34 @@ export class PeerConnection {
     else await this.#pc.addIceCandidate(candidate).catch(ignored);
   }
 
-  /** From now on one may say where one can be reached. */
+  /** The place in the call is confirmed: sends the waiting candidates, and later ones immediately. */
   placed(): void {
     this.#placed = true;
     for (const text of this.#unsaid.splice(0)) this.host.say(text);
   }
 
-  /** Another offer, because the way is lost: over whatever network there is now. */
+  /** Another offer that restarts ICE over the current network, because the connection is lost. */
   async again(): Promise<string> {
     const offer = await this.#pc.createOffer({ iceRestart: true });
     await this.#pc.setLocalDescription(offer);
     return offer.sdp ?? '';
   }
 
-  /** Sends this from now on, or nothing of that kind. */
+  /** Replaces the track that is sent. Undefined: nothing of that kind is sent. */
   async send(kind: 'audio' | 'video', track: MediaStreamTrack | undefined): Promise<void> {
     const sender = this.#pc.getTransceivers().find(one => one.receiver.track.kind === kind)?.sender;
     await sender?.replaceTrack(track ?? null);
     if (kind === 'video' && track && sender) await holdBack(sender, this.#limit);
   }
 
-  /** Of pictures, from now on: at most so many lines, with so many bits. */
+  /** Limits the height and the bit rate of the video that is sent. */
   async limit(limit: PictureLimit): Promise<void> {
     this.#limit = limit;
     const video = this.#pc.getTransceivers().find(one => one.receiver.track.kind === 'video')?.sender;
     if (video?.track) await holdBack(video, limit);
   }
 
-  /** How loud the other one is at this moment, 0 to 1. */
+  /** The current loudness of the other side, 0 to 1. */
   loudness(): number {
     const sources = this.#pc.getReceivers().flatMap(one => one.getSynchronizationSources?.() ?? []);
     return Math.max(0, ...sources.map(one => one.audioLevel ?? 0));
@@ -161,10 +168,10 @@ export class PeerConnection {
     if (this.#channel.readyState === 'open') this.#channel.send(JSON.stringify(told));
   }
 
-  /** Undefined: the connection is no more. */
+  /** Undefined if the connection is closed. */
   async sample(at: number): Promise<Sample | undefined> {
     const report = await this.#pc.getStats().catch(() => undefined);
-    // TypeScript does not know that the report can be gone through.
+    // TypeScript does not know that the report is iterable.
     return report && sampleOf((report as unknown as Map<string, { type: string; id: string }>).values(), at);
   }
 
@@ -193,12 +200,12 @@ export class PeerConnection {
   }
 }
 
-/** A window of 320 pixels needs no more, and a weak network is glad. */
+/** A window of 320 pixels needs no more, and a limit relieves a weak network. */
 const MOST_VIDEO_BITS = 1_200_000;
 
 export interface PictureLimit {
   bits: number;
-  /** Undefined: as the camera has it. */
+  /** Undefined: the height of the camera's picture. */
   lines?: number;
 }
 
@@ -212,12 +219,12 @@ async function holdBack(sender: RTCRtpSender, { bits, lines }: PictureLimit): Pr
   await sender.setParameters(parameters).catch(ignored);
 }
 
-/** The server has named one who would carry it, so that neither hears where the other one is. */
+/** The server has named a relay, so that neither side learns the IP address of the other. */
 export function canRelay({ ice }: { ice: readonly IceServer[] }): boolean {
   return ice.some(one => one.urls.some(url => url.startsWith('turn')));
 }
 
-/** The other side's browser may send anything. */
+/** The input is not trusted: the other side's browser may send anything. */
 export function readCandidate(text: string): RTCIceCandidateInit | undefined {
   if (text === '') return undefined;
   try {
@@ -244,5 +251,5 @@ export function readTold(data: unknown): Told | undefined {
   }
 }
 
-/** Of many ways one that cannot be gone is no loss. */
+/** One candidate or parameter that the browser refuses does not end the connection. */
 const ignored = () => undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { verdict, wayOf } from './relay_check.ts';
 
-test('what was found says whether calls will work', () => {
+test('the reached servers determine whether calls will work', () => {
   const found = { asked: true, direct: true, hasRelay: true, relays: ['UDP'] };
   expect(verdict(found)).toBe('good');
   expect(verdict({ ...found, direct: false })).toBe('relayed');
@@ -11,7 +11,7 @@ test('what was found says whether calls will work', () => {
   expect(verdict({ asked: false, direct: false, hasRelay: false, relays: [] })).toBe('near');
 });
 
-test('an address of a relay says how it is spoken to', () => {
+test('the URL of a relay determines its transport', () => {
   expect(
     [
       'turn:a:3478',

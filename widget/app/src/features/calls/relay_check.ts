@@ -1,14 +1,14 @@
-// Whether this network lets calls through: asked of the server's own helpers, before anybody is called.
+// Checks before a call whether this network allows calls, with the STUN and TURN servers of the site's server.
 
 import type { Client, IceServer } from '@kith/client';
 
 export interface Reach {
-  /** The server names somebody who tells a browser its address. */
+  /** The server has named at least one STUN or TURN server. */
   asked: boolean;
   direct: boolean;
   /** The server has a relay. */
   hasRelay: boolean;
-  /** Over which the relay was reached: UDP, TCP, TLS. */
+  /** Transports over which a relay was reached: UDP, TCP, TLS, DTLS. */
   relays: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export async function reach(client: Pick<Client, 'server' | 'access'>): Promise<
   const urls = ice.flatMap(one => one.urls.map(url => ({ ...one, urls: [url] })));
   const stuns = urls.filter(one => one.urls[0]?.startsWith('stun'));
   const turns = urls.filter(one => one.urls[0]?.startsWith('turn'));
-  // A relay tells a browser its address, too.
+  // A TURN server also tells a browser its address.
   const [direct, ...relayed] = await Promise.all([
     finds('srflx', stuns.length > 0 ? stuns : turns, 'all'),
     ...turns.map(async one =>
@@ -38,7 +38,7 @@ export function verdict({ asked, direct, hasRelay, relays }: Reach): Verdict {
   return direct ? 'near' : 'blocked';
 }
 
-/** RFC 7065 §3.1: how the relay is spoken to. */
+/** RFC 7065 §3.1: the transport to the relay. */
 export function wayOf(url: string): string {
   if (url.startsWith('turns:')) return url.includes('transport=udp') ? 'DTLS' : 'TLS';
   return url.includes('transport=tcp') ? 'TCP' : 'UDP';
@@ -58,7 +58,7 @@ async function helpers(client: Pick<Client, 'server' | 'access'>): Promise<IceSe
   return ice ?? [];
 }
 
-/** A candidate of this type is gathered in time. */
+/** True if a candidate of this type is gathered within `PATIENCE_MS`. */
 function finds(
   type: RTCIceCandidateType,
   servers: readonly IceServer[],

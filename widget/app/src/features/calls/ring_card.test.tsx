@@ -23,7 +23,7 @@ function card(more: Partial<CallView> = {}) {
   return { drawing, actions };
 }
 
-test('it says who calls and how, and has an answer for each', () => {
+test('the card shows the caller and the kind of call, and has a button for each answer', () => {
   const { drawing, actions } = card();
   expect(plain(drawing.find('.call-card').getAttribute('aria-label') ?? '')).toBe(
     'Léa Okafor is calling with video',
@@ -36,25 +36,25 @@ test('it says who calls and how, and has an answer for each', () => {
   expect([actions.decline.mock.calls.length, actions.write.mock.calls.length]).toEqual([1, 1]);
 });
 
-test('who is called by voice answers by voice', () => {
+test('an audio call can only be accepted with audio', () => {
   const { drawing } = card({ media: 'audio' });
   expect(() => drawing.button('Accept with video')).toThrow();
   expect(drawing.find('.call-yes').getAttribute('aria-label')).toBe('Accept with voice only');
 });
 
-test('Escape ends the sound, not the call', () => {
+test('Escape stops the sound, not the call', () => {
   const { drawing, actions } = card();
   expect(drawing.press(drawing.find('.call-card'), 'Escape').defaultPrevented).toBe(true);
   expect([actions.silence.mock.calls.length, actions.decline.mock.calls.length]).toEqual([1, 0]);
 });
 
-test('a stranger to whom one would show one’s address is named', () => {
+test('the card warns before the IP address is shown to a stranger', () => {
   expect(card().drawing.has('.call-hint')).toBe(false);
   const hint = card({ exposed: true }).drawing.find('.call-hint').textContent ?? '';
   expect(plain(hint)).toContain('Léa Okafor is not in your contacts');
 });
 
-test('while it rings one reads why the microphone was not to be had, and tries again', () => {
+test('while it rings, the card shows a microphone error, and the user can try again', () => {
   const { drawing, actions } = card({ problem: { of: 'mic', why: 'denied' } });
   expect(drawing.find('.call-trouble').textContent).toContain('blocks the microphone on this page');
   drawing.button('Try again').click();

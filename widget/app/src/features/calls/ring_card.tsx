@@ -1,4 +1,4 @@
-// Somebody calls: who, and what one may do about it.
+// The card of an incoming call: the caller, and the buttons for each answer.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useAppContext, useTopic } from '../../app_context.tsx';
@@ -15,9 +15,9 @@ export interface RingActions {
   accept(media: CallView['media']): void;
   decline(): void;
   write(): void;
-  /** One knows why the microphone was not to be had. */
+  /** Hides the error of the microphone or camera. */
   dismiss(): void;
-  /** It goes on ringing elsewhere, and no sound comes from here. */
+  /** Stops the sound here. The call still rings elsewhere. */
   silence(): void;
 }
 
@@ -29,7 +29,7 @@ export function RingCard({ shown, actions }: { shown: CallView; actions: RingAct
   const phone = useMedia(PHONE);
   const isVideo = shown.media === 'video';
   useFocusKey(card, root);
-  // A card in the corner takes no focus from who is writing; one that covers everything does.
+  // A card in the corner must not take the focus from the composer. A card that covers the screen takes it.
   useLayoutEffect(() => {
     if (phone) card.current?.focus();
   }, [phone]);
@@ -121,7 +121,7 @@ export function RingCard({ shown, actions }: { shown: CallView; actions: RingAct
   );
 }
 
-/** F6 or Alt+C leads to what rings first, wherever the focus is. */
+/** F6 or Alt+C moves the focus from anywhere to the first control of the element. */
 export function useFocusKey(element: { current: HTMLElement | null }, root: ShadowRoot | undefined): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -137,7 +137,7 @@ export function useFocusKey(element: { current: HTMLElement | null }, root: Shad
   }, [root, element]);
 }
 
-/** Keeps Tab inside an element that covers everything. */
+/** Keeps Tab inside an element that covers the screen. */
 export function keepInside(event: KeyboardEvent, element: HTMLElement, root: ShadowRoot | undefined): void {
   const all = focusables(element);
   const active = root?.activeElement ?? document.activeElement;

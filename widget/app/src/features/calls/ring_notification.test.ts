@@ -26,7 +26,7 @@ function browser(permission: string, hidden: boolean, construct = true) {
   return shown;
 }
 
-test('it is said where the member has let the browser, and nobody sees the page', () => {
+test('a notification appears if the user has allowed it and the page is hidden', () => {
   const shown = browser('granted', true);
   const end = ringOutside('Ana is calling', 'Audio call');
   expect(shown).toMatchObject([{ title: 'Ana is calling', closed: false }]);
@@ -37,7 +37,7 @@ test('it is said where the member has let the browser, and nobody sees the page'
   expect(shown[1]?.closed).toBe(true);
 });
 
-test('nothing is said otherwise', () => {
+test('otherwise no notification appears', () => {
   for (const [permission, hidden] of [
     ['granted', false],
     ['default', true],

@@ -1,6 +1,6 @@
-// A call that rings while nobody looks at the page: said by the browser, where the member has let it.
+// A browser notification for a call that rings on a hidden page, if the user has allowed notifications.
 
-/** The returned function takes it away. */
+/** Returns a function that closes the notification. */
 export function ringOutside(title: string, body: string): () => void {
   if (!document.hidden || typeof Notification === 'undefined' || Notification.permission !== 'granted')
     return () => undefined;
@@ -12,7 +12,7 @@ export function ringOutside(title: string, body: string): () => void {
     };
     return () => shown.close();
   } catch {
-    // Browsers on phones let only a service worker do this.
+    // Mobile browsers allow this only from a service worker.
     return () => undefined;
   }
 }

@@ -1,4 +1,4 @@
-// Ringing sounds, generated here: for the called member and, softer, for the caller.
+// Generates the ringing sounds: for the called user, and a softer one for the caller.
 
 interface Pattern {
   everyMs: number;
@@ -6,7 +6,7 @@ interface Pattern {
   notes: readonly { at: number; hertz: number; seconds: number }[];
 }
 
-/** Two rising calls, then a pause. */
+/** Two rising sequences of tones, then a pause. */
 const RINGS: Pattern = {
   everyMs: 3_000,
   loudness: 0.14,
@@ -18,17 +18,20 @@ const RINGS: Pattern = {
 };
 const WAITS: Pattern = { everyMs: 4_000, loudness: 0.05, notes: [{ at: 0, hertz: 425, seconds: 0.9 }] };
 
-/** Rings until the returned function is called. `mayRing` is asked each time: the member may go to another tab. */
+/**
+ * Rings until the returned function is called. `mayRing` is checked each time, because the user may switch
+ * to another tab.
+ */
 export function ring(what: 'rings' | 'waits', mayRing: () => boolean): () => void {
   const pattern = what === 'rings' ? RINGS : WAITS;
   let context: AudioContext | undefined;
   const once = () => {
-    // A page that nobody has touched may not sound, and the browser complains of every try.
+    // A page without a user gesture must not play sound, and the browser logs a warning for every attempt.
     if (!mayRing() || navigator.userActivation?.hasBeenActive === false) return;
     try {
       context ??= new AudioContext();
     } catch {
-      // The machine has no sound, or too many pages use it.
+      // The machine has no audio device, or too many pages use it.
       return;
     }
     const playing = context;

@@ -1,4 +1,4 @@
-// A round button of a call, with its name beside it for who does not see the sign.
+// A round button of a call. Its label is a tooltip and the name for screen readers.
 
 import { Icon, type IconName } from '../../ui/icon/icon.tsx';
 

@@ -12,7 +12,7 @@ const words = () => wordsOf(WORDING, 'calls');
 const shown = (more: Partial<CallView>): CallView => ({ ...begun('tom', 'audio', 'up', false), ...more });
 const told = { mic: true, camera: false, screen: false, weak: false };
 
-test('what is in the way is said, and nothing where all is well', () => {
+test('a problem has a text, and a good connection has none', () => {
   const says = (more: Partial<CallView>) => {
     const text = trouble(shown(more), 'Tom', words());
     return text && plain(text);
@@ -27,14 +27,14 @@ test('what is in the way is said, and nothing where all is well', () => {
   expect(says({ connected: true, theirs: told })).toBeUndefined();
 });
 
-test('the line has the time, the way and what is wrong with it', () => {
+test('the line shows the duration, the path and a weak network', () => {
   const now = { way: 'relayed', loss: 0.125, kbits: 640, weak: false } as const;
   expect(quality(shown({ since: 5_000, quality: now }), 70_000, words())).toBe('1:05 · relayed');
   expect(quality(shown({ quality: now, weak: true }), 0, words())).toBe('relayed · weak network: video off');
   expect(figures(shown({ quality: now }), words())).toBe('12.5% lost · 640 kbit/s');
 });
 
-test('each end has a sentence', () => {
+test('each end has a text', () => {
   const ends = Object.keys(words().ends) as End[];
   expect(ends.length).toBe(14);
   for (const end of ends) expect(sentence(shown({ end }), 'Tom', words())).not.toBe('');
@@ -49,7 +49,7 @@ test('each end has a sentence', () => {
   ]);
 });
 
-test('who has refused the microphone is told where to click in their browser', () => {
+test('after a refused microphone, the text explains how to allow it in this browser', () => {
   const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36';
   const safari = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/17.0 Safari/605.1.15';
   const { mends } = words();

@@ -1,4 +1,4 @@
-// The one line of a call that says how it stands.
+// The texts of a call's status line.
 
 import type { Messages } from 'virtual:messages';
 import type { Wording } from '../../wording/wording.ts';
@@ -7,7 +7,7 @@ import type { CallView } from './call_view.ts';
 
 type Words = Wording & Messages['calls'];
 
-/** Before voices flow, or when something is in their way; undefined where all is well. */
+/** The state before the connection is established, or a problem. Undefined if all is well. */
 export function trouble(shown: CallView, name: string, words: Words): string | undefined {
   switch (shown.stage) {
     case 'asking':
@@ -29,7 +29,7 @@ export function trouble(shown: CallView, name: string, words: Words): string | u
   }
 }
 
-/** How long, which way, and how well. */
+/** The duration, the path, and the quality of the network. */
 export function quality({ since, quality: now, weak }: CallView, time: number, words: Words): string {
   const parts = since === undefined ? [] : [duration(time - since)];
   if (now?.way) parts.push(words[now.way]);
@@ -38,21 +38,21 @@ export function quality({ since, quality: now, weak }: CallView, time: number, w
   return parts.join(' · ');
 }
 
-/** For who wants to know exactly. */
+/** Exact figures: packet loss and bit rate. */
 export function figures({ quality: now }: CallView, words: Words): string | undefined {
   if (now === undefined) return undefined;
   const loss = new Intl.NumberFormat(words.language, { style: 'percent', maximumFractionDigits: 1 });
   return words.lossAndRate({ loss: loss.format(now.loss), rate: words.kbits(words.number(now.kbits)) });
 }
 
-/** How it ended. */
+/** The text about the end of the call. */
 export function sentence({ end, ms }: CallView, name: string, words: Words): string {
   if (end === 'ended' && ms !== undefined) return words.endedAfter(duration(ms));
   const text = words.ends[end ?? 'ended'];
   return typeof text === 'string' ? text : text(name);
 }
 
-/** How to allow a refused device in this browser. */
+/** Advice for a device error, such as how to allow a refused device in this browser. */
 export function mend(why: string, agent: string, words: Messages['calls']): string {
   if (why !== 'denied') return words.mends[why as Exclude<keyof Messages['calls']['mends'], 'denied'>];
   if (/Android|iPhone|iPad|Mobile/.test(agent)) return words.mends.phone;

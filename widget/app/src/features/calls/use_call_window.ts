@@ -9,7 +9,10 @@ import { useDrag } from './use_drag.ts';
 
 export type CallWindowState = ReturnType<typeof useWindow>;
 
-/** `frame` is the element of the window, with these attributes; `large`: it fills the page; `options`: the devices are shown. */
+/**
+ * `frame` is the element of the window and gets `attributes`. `large`: it fills the page. `options`: the
+ * devices are shown.
+ */
 export function useWindow(over: boolean, onClose: () => void) {
   const { root } = useAppContext();
   const phone = useMedia(PHONE);

@@ -4,13 +4,13 @@ import { useCallback, useLayoutEffect, useState } from 'preact/hooks';
 import { type Spot, stepped, within } from './window_position.ts';
 
 interface Drag {
-  /** Undefined: where the styles put it. */
+  /** Undefined: the position in the style sheet. */
   spot: Spot | undefined;
   onPointerDown(event: PointerEvent): void;
   onKeyDown(event: KeyboardEvent): void;
 }
 
-/** For as long as the page lives, the next window lies where the last one was left. */
+/** The last position of a window. The next window of this page starts there. */
 let left: Spot | undefined;
 
 export function useDrag(element: { current: HTMLElement | null }, off: boolean): Drag {
@@ -24,7 +24,7 @@ export function useDrag(element: { current: HTMLElement | null }, off: boolean):
     },
     [element],
   );
-  // It may grow, and the page may get smaller.
+  // Keeps the window on the page when the window grows or the page shrinks.
   useLayoutEffect(() => {
     const look = () => left && !off && move(left);
     look();

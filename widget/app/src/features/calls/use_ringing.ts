@@ -1,4 +1,4 @@
-// Ringing before a call: on the side of the called member and of the caller.
+// Plays the ringing sounds of a call, for the called user and for the caller.
 
 import { isQuiet } from '@kith/client/do_not_disturb';
 import { useEffect, useState } from 'preact/hooks';
@@ -10,7 +10,7 @@ import type { CallView } from './call_view.ts';
 import { ringOutside } from './ring_notification.ts';
 import { ring } from './ringtone.ts';
 
-/** The returned function ends the sound of the one that rings now. */
+/** Returns a function that silences the current ring. */
 export function useRinging(shown: CallView | undefined): () => void {
   const client = useClient();
   const words = useWords('calls');
@@ -26,7 +26,7 @@ export function useRinging(shown: CallView | undefined): () => void {
     let over = false;
     void isQuiet(client).then(quiet => {
       if (over || quiet) return;
-      // The member may go to another tab while it rings, and the sound goes with them.
+      // The user may switch to another tab while it rings, and the sound moves with them.
       stops.push(ring('rings', () => client.inFront() && soundIsOn()));
       if (client.inFront()) stops.push(ringOutside(title() ?? '', location.host));
     });

@@ -11,7 +11,7 @@ test('the window never leaves the page', () => {
   expect(within({ width: 300, height: 150 }, WINDOW, { left: 40, top: 40 })).toEqual({ left: 8, top: 8 });
 });
 
-test('arrow keys move it a step', () => {
+test('an arrow key moves the window by one step', () => {
   expect(stepped({ left: 100, top: 100 }, 'ArrowLeft')).toEqual({ left: 68, top: 100 });
   expect(stepped({ left: 100, top: 100 }, 'ArrowDown')).toEqual({ left: 100, top: 132 });
   expect(stepped({ left: 100, top: 100 }, 'Enter')).toBeUndefined();

@@ -1,4 +1,4 @@
-// Where the call window lies: dragged or moved by keys, and never out of sight.
+// The position of the call window. Dragging and keys move it, and it always stays on the page.
 
 export interface Spot {
   left: number;
@@ -13,7 +13,7 @@ export interface Size {
 const MARGIN = 8;
 const STEP = 32;
 
-/** As near to where it is wanted as keeps all of it on the page. */
+/** The position nearest to `wanted` at which the whole window is on the page. */
 export function within(page: Size, size: Size, wanted: Spot): Spot {
   const clamp = (value: number, most: number) => Math.max(MARGIN, Math.min(value, most - MARGIN));
   return {
@@ -22,7 +22,7 @@ export function within(page: Size, size: Size, wanted: Spot): Spot {
   };
 }
 
-/** One step of an arrow key; undefined: another key. */
+/** The position after one step of an arrow key. Undefined for another key. */
 export function stepped(from: Spot, key: string): Spot | undefined {
   const step = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }[
     key

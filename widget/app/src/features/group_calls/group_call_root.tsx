@@ -1,4 +1,4 @@
-// Where the call of a room is drawn, and who comes and goes is said.
+// Renders the call of a room, and announces participants who join or leave.
 
 import type { ConversationKey, Media } from '@kith/client';
 import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
@@ -12,7 +12,7 @@ import { GroupCallWindow } from './group_call_window.tsx';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-/** Another object for each time that it is wanted. `back`: after a reload, into the call of before. */
+/** Each request is a new object. `back`: rejoins the previous call after a reload. */
 export type GroupCallWish = { room: ConversationKey; media: Media } | 'back';
 
 export function GroupCallRoot({ wish, onCheck }: { wish: GroupCallWish; onCheck(): void }) {
@@ -28,7 +28,7 @@ export function GroupCallRoot({ wish, onCheck }: { wish: GroupCallWish; onCheck(
   useEffect(() => {
     if (wish === 'back') void session.comeBack();
     else {
-      // The notice of the last call is read.
+      // A new call replaces the text about the end of the last one.
       if (session.shown()?.stage === 'over') session.close();
       void session.join(wish.room, wish.media);
     }
@@ -56,7 +56,7 @@ export function GroupCallRoot({ wish, onCheck }: { wish: GroupCallWish; onCheck(
   ) : null;
 }
 
-/** A member who reconnects has neither left nor joined. */
+/** Users who joined and left. A member who reconnects has neither left nor joined. */
 export function comings(
   before: readonly Pick<Tile, 'user'>[],
   now: readonly Pick<Tile, 'user'>[],

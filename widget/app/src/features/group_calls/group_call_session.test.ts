@@ -9,7 +9,7 @@ import { GroupCallSession } from './group_call_session.ts';
 const RELAY = [{ urls: ['turn:im.example'], username: 'u', credential: 'p' }];
 const connections: Connection[] = [];
 
-/** As much of a browser's as a call uses; nothing ever flows. */
+/** The parts of `RTCPeerConnection` that a call uses. No media flows. */
 class Connection {
   connectionState = 'new';
   signalingState = 'stable';
@@ -142,7 +142,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('who comes offers to each who is here, but not to who is away or apart', async () => {
+test('a joining client sends offers to present participants, but not if they are away or apart', async () => {
   const away = { user: 'dan', place: 10, away: true };
   const apart = { user: 'eve', place: 11, apart: true };
   const { session, actions, states } = scene([ben, carla, away, apart]);
@@ -157,7 +157,7 @@ test('who comes offers to each who is here, but not to who is away or apart', as
   session.destroy();
 });
 
-test('who is here answers, once for a connection and again for what has changed', async () => {
+test('a present client answers the first offer with a connection, and later offers on the same one', async () => {
   const { session, tell, actions, states } = scene([]);
   await session.join(room('r1'), 'audio');
   tell({ news: 'came', ...ben });
@@ -167,11 +167,11 @@ test('who is here answers, once for a connection and again for what has changed'
   tell({ news: 'offer', from: 7, sdp: 'o2' });
   await settled();
   expect([connections.length, actions()]).toEqual([1, ['join', 'answer 7', 'answer 7']]);
-  // From nobody who is here.
+  // An offer from an unknown place is ignored.
   tell({ news: 'offer', from: 99, sdp: 'o' });
   await settled();
   expect(connections.length).toBe(1);
-  // He comes again, and the connection of before is gone.
+  // The participant rejoins at a new place, and the previous connection is closed.
   tell({ news: 'came', user: 'ben', place: 12 });
   tell({ news: 'offer', from: 12, sdp: 'o3' });
   await settled();
@@ -181,7 +181,7 @@ test('who is here answers, once for a connection and again for what has changed'
   session.destroy();
 });
 
-test('leaving ends all connections, and tells the server once', async () => {
+test('leaving closes all connections and notifies the server once', async () => {
   const { session, actions } = scene([ben, carla]);
   await session.join(room('r1'), 'video');
   await settled();
@@ -191,7 +191,7 @@ test('leaving ends all connections, and tells the server once', async () => {
   expect([session.shown(), actions().filter(one => one === 'leave').length]).toEqual([undefined, 1]);
 });
 
-test('what the server refuses is said, and what it ends', async () => {
+test('a refusal or a removal by the server ends the call with a reason', async () => {
   const full = scene([], new RequestError('call_full'));
   await full.session.join(room('r1'), 'audio');
   expect([full.session.shown()?.stage, full.session.shown()?.end]).toEqual(['over', 'full']);
@@ -201,7 +201,7 @@ test('what the server refuses is said, and what it ends', async () => {
   expect([out.session.shown()?.stage, out.session.shown()?.end]).toEqual(['over', 'taken_out']);
 });
 
-test('who hides the address makes relayed connections only', async () => {
+test('a user who hides the IP address makes only relayed connections', async () => {
   hideAddress(true);
   const { session } = scene([ben]);
   await session.join(room('r1'), 'audio');

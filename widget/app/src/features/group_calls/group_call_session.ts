@@ -1,4 +1,5 @@
-// The call of a room in this tab: the server's word, a connection to each of the others, and the devices together.
+// The call of a room in this tab: connects the events of the server, a connection to each participant, and
+// the devices.
 
 import type { Client, ConversationKey, Media, Participant } from '@kith/client';
 import { GroupCalls, type RoomCall, type RoomSignal } from '@kith/client/group_calls';
@@ -25,17 +26,17 @@ export interface GroupCallSessionHost {
 }
 
 const LISTEN_MS = 200;
-/** The ring stays for a breath. */
+/** The mark of a speaker stays visible during short pauses. */
 const SPEAKS_MS = 700;
 const LOUD = 0.02;
 
-/** The connection to one of the others. */
+/** The connection to another participant. */
 interface Peer {
   path: PeerConnection;
   meter: QualityMeter;
   theirs?: Told;
   late: boolean;
-  /** One's own picture is too much for the way to them. */
+  /** The connection is too weak for the own video. */
   weak: boolean;
   spoke: number;
 }
@@ -46,7 +47,7 @@ export class GroupCallSession {
   #own = new LocalMedia(what => (what === 'mic' ? this.setMic(false) : void this.#pictureChanged()));
   #peers = new Map<number, Peer>();
   #listeners = new Set<() => void>();
-  /** Steps that began in an earlier turn are dropped. */
+  /** Increases when earlier steps become obsolete. A step that began in an earlier turn stops. */
   #turn = 0;
   #timers = new Timers();
   #watching: ReturnType<typeof setInterval>[] = [];
@@ -84,11 +85,14 @@ export class GroupCallSession {
     await this.#enter(turn);
   }
 
-  /** After a reload: at once, and the devices follow, because the place is kept for seconds only. */
+  /**
+   * Rejoins the call after a reload. Devices open later, because the server keeps the place in the call for
+   * seconds only.
+   */
   async comeBack(): Promise<void> {
     const { call } = this.#calls;
     if (call?.phase !== 'lost' || this.#shown) return;
-    // A tab that was made as a copy of another knows the same place.
+    // A duplicated tab has the same place.
     if (!(await claim(`${call.id} ${call.place}`))) return this.#calls.forget();
     const { mic, camera } = remembered(this.host.storage);
     this.#begin(call.room, call.media, 'joining');
@@ -108,7 +112,7 @@ export class GroupCallSession {
     this.close();
   }
 
-  /** Goes from the screen. */
+  /** Removes the call from the screen, and closes its connections and devices. */
   close(): void {
     this.#end();
     this.#shown = undefined;
@@ -131,7 +135,7 @@ export class GroupCallSession {
   async setScreen(on: boolean): Promise<void> {
     if (on) {
       const problem = await this.#own.openScreen();
-      // Closing the browser's list is no error: the member changed their mind.
+      // Closing the browser's dialog is no error: the user changed their mind.
       if (problem && problem.why !== 'denied') this.#set({ problem });
     } else this.#own.close('screen');
     await this.#pictureChanged();
@@ -152,7 +156,7 @@ export class GroupCallSession {
     this.#listeners.clear();
   }
 
-  // -- coming --
+  // -- joining --
 
   async #enter(turn: number): Promise<void> {
     const { room, media } = this.#shown ?? {};
@@ -161,14 +165,14 @@ export class GroupCallSession {
       await this.#calls.join(room, await idOfRoom(this.host.client, room), media);
     } catch (error) {
       const { code } = error as { code?: string };
-      // Without the server it is tried again when there is one.
+      // While offline, `#statusChanged` tries again after the reconnect.
       const waits = code === 'offline' && this.#calls.call?.phase === 'lost';
       if (turn === this.#turn && !waits) this.#refuse(groupEndOf(code));
     }
   }
 
   #joined(call: RoomCall, came: readonly Participant[]): void {
-    // A member who hung up while the browser asked does not join.
+    // The user hung up while the request to join was pending.
     if (this.#shown === undefined || this.#shown.stage === 'over') return void this.#calls.leave();
     if (hidesAddress() && !canRelay(call)) {
       void this.#calls.leave();
@@ -189,7 +193,7 @@ export class GroupCallSession {
     const { path } = this.#connect(call, place, relay);
     const sdp = await path.offer(this.#own.mic, this.#sent(place));
     if (this.#peers.get(place)?.path !== path) return;
-    // Its candidates are said after it.
+    // Send the offer before its candidates.
     void this.#calls.say('offer', place, sdp).catch(() => undefined);
     await path.begin(call.ice, relay);
     await path.limit(picturesFor(this.#others()));
@@ -200,11 +204,11 @@ export class GroupCallSession {
     const again = online && !this.#wasOnline;
     this.#wasOnline = online;
     const phase = this.#calls.call?.phase;
-    // Another session has the connection now, and takes the place of the one before.
+    // After a reconnect the client has a new session, which takes the place of the previous one.
     if (again && this.#shown && (phase === 'in' || phase === 'lost')) void this.#enter(this.#turn);
   }
 
-  // -- what the server says --
+  // -- events of the server --
 
   #changed(call: RoomCall): void {
     if (this.#shown === undefined || call.room !== this.#shown.room) return;
@@ -215,7 +219,7 @@ export class GroupCallSession {
     const others = this.#others();
     for (const place of this.#peers.keys()) {
       const one = call.here.find(who => who.place === place);
-      // Voices may flow on while somebody has lost the server.
+      // A participant who has lost the server keeps the connection, because audio may still flow.
       if (one === undefined || one.apart) this.#drop(place);
     }
     this.#draw();
@@ -229,7 +233,7 @@ export class GroupCallSession {
     if (what === 'answer') return known?.path.answered(signal.sdp);
     if (what === 'candidate') return known?.path.candidate(signal.candidate);
     if (call === undefined || !call.here.some(one => one.place === from)) return;
-    // The first offer begins the connection; another one is for what has changed.
+    // The first offer starts the connection. A later offer changes it.
     if (known) {
       await this.#calls.say('answer', from, await known.path.answer(signal.sdp));
       return;
@@ -284,7 +288,7 @@ export class GroupCallSession {
     });
   }
 
-  /** The side that made the offer makes another one, over the present network. */
+  /** The side that made the first offer makes another one, over the current network. */
   async #again(place: number, peer: Peer): Promise<void> {
     const { path } = peer;
     if (this.#peers.get(place) !== peer || !path.offers || path.state === 'connected') return;
@@ -292,7 +296,7 @@ export class GroupCallSession {
     if (offer) await this.#calls.say('offer', place, offer).catch(() => undefined);
   }
 
-  /** Looks at each way now and then, and leaves the picture out where it is too weak for one. */
+  /** Samples each connection periodically, and sends no video while a connection is too weak for it. */
   #watch(): void {
     if (this.#watching.length > 0) return;
     const look = async () => {
@@ -325,7 +329,7 @@ export class GroupCallSession {
 
   // -- devices --
 
-  /** The microphone is needed; without a camera it is voice. */
+  /** The microphone is required. Without a camera only audio is sent. */
   async #openOwn(media: Media, turn: number): Promise<boolean> {
     const problem = this.#own.mic ? undefined : await this.#own.open('mic');
     const dark = media === 'video' && !problem ? await this.#own.open('camera') : undefined;
@@ -351,7 +355,7 @@ export class GroupCallSession {
     this.#say();
   }
 
-  /** The track that is sent as the picture now. */
+  /** The track that is currently sent as video. */
   #sent(place: number): MediaStreamTrack | undefined {
     return this.#peers.get(place)?.weak ? undefined : this.#own.picture;
   }
@@ -368,7 +372,7 @@ export class GroupCallSession {
     await Promise.allSettled(all);
   }
 
-  /** To the others, and for the time after a reload. */
+  /** Sends the state of the devices to the other participants, and stores it for a reload. */
   #say(): void {
     for (const peer of this.#peers.values()) peer.path.tell(this.#told(peer));
     const { mic = false, camera = false, stage } = this.#shown ?? {};
@@ -380,7 +384,7 @@ export class GroupCallSession {
     return { mic, camera: camera && !weak, screen: screen && !weak, weak };
   }
 
-  // -- what is drawn --
+  // -- view state --
 
   #draw(): void {
     const { call } = this.#calls;
@@ -421,7 +425,7 @@ export class GroupCallSession {
 
   // -- ending --
 
-  /** It is over here, and why. */
+  /** Ends the call in this tab with a reason. */
   #refuse(end: GroupEnd): void {
     this.#end();
     if (this.#shown === undefined) return;

@@ -1,38 +1,38 @@
-// The drawn state of a room's call, as one value.
+// The view state of a room's call, as one value.
 
 import type { ConversationKey, Media } from '@kith/client';
 import type { Problem } from '../calls/local_media.ts';
 import type { PictureLimit, Told } from '../calls/peer_connection.ts';
 
-/** Another object after each change. */
+/** Each change makes a new object. */
 export interface GroupCallView {
   room: ConversationKey;
   media: Media;
   /** `asking`: the browser asks for the microphone. */
   stage: 'asking' | 'joining' | 'in' | 'over';
-  /** One's own. */
+  /** The own place. */
   place: number;
-  /** Unix milliseconds of when somebody began it. */
+  /** Unix milliseconds of the start of the call. */
   since?: number;
   most: number;
   mic: boolean;
   camera: boolean;
   screen: boolean;
-  /** One's own picture. */
+  /** The own video. */
   own?: MediaStreamTrack;
-  /** The others do not learn one's address. */
+  /** The other participants do not learn the own IP address. */
   hidden: boolean;
-  /** The others. */
+  /** The other participants. */
   tiles: readonly Tile[];
   problem?: Problem;
   end?: GroupEnd;
 }
 
-/** One of the others. The same object while nothing of it changes. */
+/** Another participant. The object stays the same while none of its fields changes. */
 export interface Tile {
   user: string;
   place: number;
-  /** `away`: they have lost the server. `apart`: one of the two has blocked the other. */
+  /** `away`: the participant has lost the server. `apart`: one of the two users has blocked the other. */
   state: 'connecting' | 'connected' | 'away' | 'unreachable' | 'apart';
   speaking: boolean;
   /** State of their camera and microphone. */
@@ -51,7 +51,7 @@ export function groupBegun(
   return { room, media, stage, place: 0, most: 0, ...off, hidden, tiles: [] };
 }
 
-/** Why one is not in it any more, or could not come. */
+/** Why the user is no longer in the call, or could not join. */
 export type GroupEnd =
   | 'taken_out'
   | 'elsewhere'
@@ -85,14 +85,17 @@ export function groupEndOf(code: string | undefined): GroupEnd {
   return REFUSED[code ?? ''] ?? 'failed';
 }
 
-/** Size and rate of the picture for each of so many others. All together cost about as much as one picture in a call of two. */
+/**
+ * Height and bit rate of the video for each of the other participants. All together cost about as much as
+ * the video of a direct call.
+ */
 export function picturesFor(others: number): PictureLimit {
   if (others <= 1) return { bits: 1_200_000, lines: 720 };
   if (others <= 3) return { bits: 500_000, lines: 360 };
   return { bits: 250_000, lines: 180 };
 }
 
-/** Columns for so many pictures, one's own among them. */
+/** Number of columns for so many pictures, including the own one. */
 export function columnsFor(pictures: number, tall: boolean): number {
   if (pictures <= 1) return 1;
   if (pictures === 2) return tall ? 1 : 2;

@@ -1,4 +1,4 @@
-// The call of a room: a picture of each, one's own, and all that one may do. It floats over the page.
+// The window of a room's call: a picture of each participant, the own one, and the controls. It floats over the page.
 
 import type { Messages } from 'virtual:messages';
 import { useEffect, useState } from 'preact/hooks';
@@ -113,7 +113,7 @@ export function GroupCallWindow({ session, shown, onCheck }: Props) {
   );
 }
 
-/** How it stands: who is here, and for how long; or why one is not in it. */
+/** The status line: the number of participants and the duration, or why the user is not in the call. */
 function Line({ shown }: { shown: GroupCallView }) {
   const words = useWords('groupCalls');
   const calls = useWords('calls');

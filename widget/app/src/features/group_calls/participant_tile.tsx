@@ -1,4 +1,4 @@
-// One of those in the call of a room: their picture or face, their voice, and how it stands with them.
+// The tiles of a room's call: picture or avatar, name and microphone; for others also voice and connection state.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useTopic } from '../../app_context.tsx';
@@ -10,7 +10,7 @@ import type { GroupCallView, Tile } from './group_call_view.ts';
 
 interface Props {
   tile: Tile;
-  /** Id of a loudspeaker. */
+  /** Device id of a loudspeaker. */
   speaker: string | undefined;
 }
 

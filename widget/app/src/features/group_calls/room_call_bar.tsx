@@ -1,4 +1,4 @@
-// The call of a room as its chat shows it: the button that begins one, and the line that says that one stands there.
+// The call of a room in its chat: the button that starts a call, and the bar of a running call.
 
 import type { ConversationKey } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
@@ -68,7 +68,7 @@ export function RoomCallLine({ room }: { room: ConversationKey }) {
   );
 }
 
-/** Where people do not write that of English. */
+/** List separators of languages that do not use the comma of English. */
 const COMMAS: Record<string, string> = { ar: '، ', fa: '، ', ja: '、', zh: '、' };
 
 function Faces({ users }: { users: readonly string[] }) {

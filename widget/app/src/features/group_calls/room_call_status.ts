@@ -1,4 +1,4 @@
-// How the calls of rooms stand, for all that is drawn of them on this page.
+// The state of calls in rooms, shared by all views on this page.
 
 import type { Client, ConversationKey, GroupCall, GroupCallEvent } from '@kith/client';
 import { useEffect, useReducer, useState } from 'preact/hooks';
@@ -6,13 +6,13 @@ import { useClient, useTopic } from '../../app_context.tsx';
 import { idOfRoom } from './room_id.ts';
 
 export interface RoomCallStatus {
-  /** So many may be in it; 0: rooms of this site have no calls. */
+  /** Maximum number of participants. 0: rooms of this site have no calls. */
   most: number;
   now?: GroupCall;
 }
 
 export class RoomCallStatuses {
-  /** By the ids of rooms. */
+  /** Keyed by the ids of rooms. */
   #byRoom = new Map<string, RoomCallStatus>();
   #listeners = new Set<() => void>();
 
@@ -24,9 +24,9 @@ export class RoomCallStatuses {
     return id === undefined ? undefined : this.#byRoom.get(id);
   }
 
-  /** Asks the server, which tells of every change from then on. */
+  /** Requests the state from the server, which sends every change from then on. */
   look(id: string): void {
-    // The answer comes to all tabs, as news do.
+    // The response arrives as an event in all tabs, so its value is not used here.
     this.client.ask({ t: 'group_call', conversation: id, action: 'look' }).catch(() => undefined);
   }
 
@@ -51,7 +51,7 @@ export function roomCallStatusesOf(client: Pick<Client, 'ask' | 'on'>): RoomCall
   return known;
 }
 
-/** Of a room that is on the screen. */
+/** The state of the call in a room that is on the screen. */
 export function useRoomCallStatus(room: ConversationKey): RoomCallStatus | undefined {
   const client = useClient();
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
