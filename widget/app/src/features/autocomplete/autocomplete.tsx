@@ -1,4 +1,4 @@
-// Completion over the composer: emoji by shortcode, members by name. What it finds comes from elsewhere, when it is used.
+// Completes emoji shortcodes and member names in the composer. Emoji data and members are loaded on demand.
 
 import type { Client, Conversation, KnownPerson } from '@kith/client';
 import { isRoom } from '@kith/client';
@@ -17,7 +17,7 @@ interface Props {
   text: string;
   conversation: Conversation;
   onInsert(piece: string, back: number): void;
-  /** The id of the chosen suggestion's element, while there are any. */
+  /** Receives the element id of the chosen suggestion, or undefined while the list is closed. */
   describe(id: string | undefined): void;
 }
 
@@ -31,7 +31,7 @@ interface Suggestion {
 }
 
 const MOST = 7;
-/** Typing goes faster than asking. */
+/** Delay in milliseconds before members are requested: fast typing must not send a request per character. */
 const ASK_DELAY = 120;
 
 export function Autocomplete({ handle, field, text, conversation, onInsert, describe }: Props) {
@@ -42,7 +42,7 @@ export function Autocomplete({ handle, field, text, conversation, onInsert, desc
   const dismissed = useRef<string>(undefined);
 
   const find = useEffectEvent((trigger: Trigger) =>
-    // Without an answer nothing is suggested, and the text stays as it was typed.
+    // If the request fails, no suggestions are shown and the typed text stays unchanged.
     suggestions(client, conversation, trigger, words.everybody).catch(() => []),
   );
   const show = useEffectEvent((trigger: Trigger, items: readonly Suggestion[]) => {
@@ -56,7 +56,7 @@ export function Autocomplete({ handle, field, text, conversation, onInsert, desc
     setChosen(0);
     if (items.length > 0) announce(words.suggestions(items.length));
   });
-  // Asked again for each text, and for nothing else.
+  // Search once per text: `find` and `show` are effect events and not dependencies.
   useEffect(() => {
     const trigger = triggerAt(text, field.current?.selectionStart ?? text.length);
     if (trigger === undefined || text === dismissed.current) return setList(undefined);
@@ -80,7 +80,7 @@ export function Autocomplete({ handle, field, text, conversation, onInsert, desc
   const pick = (one: Suggestion | undefined) => {
     if (list === undefined || one === undefined) return;
     setList(undefined);
-    // The list may be older than the text: whoever types on and chooses at once means the whole word before the cursor.
+    // The list may belong to an older text. Replace the whole current word before the cursor.
     const trigger = field.current && triggerAt(field.current.value, field.current.selectionStart);
     if (trigger?.kind === list.trigger.kind) onInsert(one.piece, trigger.length);
   };
@@ -116,7 +116,7 @@ export function Autocomplete({ handle, field, text, conversation, onInsert, desc
           class="suggestion"
           role="option"
           aria-selected={at === chosen}
-          // The field keeps the focus.
+          // The text field keeps the focus.
           onPointerDown={event => event.preventDefault()}
           onClick={() => pick(one)}
         >

@@ -1,11 +1,11 @@
-// The interface of suggestions for the text field, before the part is loaded.
+// Types and constants of autocompletion that the composer needs before that part is loaded.
 
 export interface AutocompleteHandle {
-  /** True where the key was meant for the list. */
+  /** True if the suggestion list has handled the key. */
   onKey(event: KeyboardEvent): boolean;
 }
 
 export const SUGGESTIONS_ID = 'suggestions';
 
-/** There may be something in it that can be completed; `triggerAt` says whether there is. */
+/** A quick test whether the text may contain something to complete. `triggerAt` decides exactly. */
 export const MAY_COMPLETE = /(^|[\s(])[:@]/;

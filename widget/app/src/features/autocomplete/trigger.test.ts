@@ -6,7 +6,7 @@ function check(text: string, expected: string | undefined) {
   expect(found && `${found.kind} ${found.query} ${found.length}`).toBe(expected);
 }
 
-test('a shortcode begins at the edge of a word and has two letters', () => {
+test('a shortcode starts at a word boundary and has at least two letters', () => {
   check(':ta', 'emoji ta 3');
   check('so :THUMBS', 'emoji thumbs 7');
   check(':t', undefined);
@@ -15,7 +15,7 @@ test('a shortcode begins at the edge of a word and has two letters', () => {
   check('https://a.example:80', undefined);
 });
 
-test('one that is closed is finished', () => {
+test('a shortcode with a closing colon is finished', () => {
   check('so :tada:', 'finished_emoji tada 6');
   check(':+1:', 'finished_emoji +1 4');
   check('::', undefined);
@@ -30,7 +30,7 @@ test('a mention is the start of a name of one or two words', () => {
   check('mail@anna', undefined);
 });
 
-test('in code nothing is completed, and only what stands before the cursor counts', () => {
+test('code is not completed, and text after the cursor is ignored', () => {
   check('`a :ta', undefined);
   expect(triggerAt(':tada and more', 4)?.query).toBe('tad');
 });

@@ -1,4 +1,4 @@
-// A conversation: who, what was said, and the place to answer.
+// A conversation: its header, its messages and the composer.
 
 import { type ConversationKey, isRoom } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -12,9 +12,9 @@ import { useWriting } from './use_writing.ts';
 interface Props {
   conversation: ConversationKey;
   at: { seq: number } | undefined;
-  /** Left out where the list stands beside the chat. */
+  /** Undefined if the chat list is visible beside the chat. */
   onBack: (() => void) | undefined;
-  /** A guest has become a member, or the account is gone: it goes on under this key. */
+  /** The conversation has a new key, because a guest became a member or the account was deleted. */
   onMoved(to: ConversationKey): void;
   corner: ComponentChildren;
   banner: ComponentChildren;
@@ -25,11 +25,11 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [beside, setBeside] = useState<'about' | 'search' | 'threads' | number>();
-  /** Where a pin has led, until the chat is opened at another message. */
+  /** The message that a pin or a thread led to, until the chat is opened at another message. */
   const [jumped, setJumped] = useState<{ seq: number; since: Props['at'] }>();
   const wanted = jumped && jumped.since === at ? jumped : at;
   const jump = useCallback((seq: number) => setJumped({ seq, since: at }), [at]);
-  /** The way back leads to the message that the thread hangs below. */
+  /** Back from a thread, the chat shows the root of the thread. */
   const openThread = useCallback(
     (root: number) => {
       jump(root);
@@ -38,7 +38,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
     [jump],
   );
   const writing = useWriting(client, key);
-  // Before the history is drawn: the first message that is seen moves the line of the unread.
+  // Opens the conversation before the history renders, because the first seen message moves the unread line.
   const [opened, setOpened] = useState(false);
   useLayoutEffect(() => {
     setOpened(true);
@@ -47,12 +47,12 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   useEffect(() => {
     if (conversation.key !== key) onMoved(conversation.key);
   }, [conversation.key, key, onMoved]);
-  // As the server decides it; before the first welcome it decides alone.
+  // The same rule as on the server. Before the first welcome, only the server decides.
   const me = useTopic('me', one => one.me());
   const open = me?.open !== false;
   const inRoom = isRoom(key);
   const { room } = conversation;
-  // The room of a page is made by who writes first; of any other one knows what it is before one writes.
+  // The first message creates the room of a page. Any other room must be known before a user can write.
   const mayWriteHere = inRoom
     ? room
       ? silenced(room) === undefined
@@ -107,7 +107,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
         />
       )}
       {banner}
-      {/* One of both: somebody who is blocked asks for nothing any more. */}
+      {/* Either the request or the banner: a request is hidden if its sender is blocked. */}
       {conversation.request && state !== 'blocked' ? (
         <Lazy part={requestPart} props={{ conversation, onGone: onBack }} onFailed={failed} />
       ) : (
@@ -141,7 +141,7 @@ export const headPart = lazy(() => import('../rooms/room.tsx'), 'RoomHeader');
 export const personHeadPart = lazy(() => import('./direct_chat_header.tsx'), 'DirectChatHeader');
 const pinBar = lazy(() => import('../pinned_messages/pinned_bar.tsx'), 'PinnedBar');
 const aboutPart = lazy(() => import('../rooms/room_info.tsx'), 'RoomInfo');
-/** Holds the place of a head that is being fetched. */
+/** Placeholder while a header is loading. */
 const headMeanwhile = <div class="bar" />;
 const threads = () => import('../threads/thread.tsx');
 const threadPart = lazy(threads, 'Thread');

@@ -1,4 +1,4 @@
-// The bar above a conversation: the way back, who or what it is, and the menu of what one may do.
+// The bar above a conversation: the back button, the caller's content, and the menu of actions.
 
 import type { ComponentChildren } from 'preact';
 import { useAppContext } from '../../app_context.tsx';
@@ -9,9 +9,9 @@ import { useStyles } from '../../ui/styles/use_styles.ts';
 
 interface Props {
   name: string;
-  /** Left out where the list stands beside the chat. */
+  /** Undefined if the chat list is visible beside the chat. */
   onBack: (() => void) | undefined;
-  /** Asked for when the menu is opened. */
+  /** Called when the menu opens. */
   items(): MenuItem[] | Promise<MenuItem[]>;
   corner: ComponentChildren;
   children: ComponentChildren;

@@ -18,7 +18,7 @@ export function chatActions(
 ): MenuItem[] {
   const { client, wording } = context;
   const { user } = one.with;
-  // The first of a person's is to write to them.
+  // The first contact action writes to the person. It is left out, because their chat is open.
   const [, ...withPerson] = contactActions(context, client.person(user), client.contact(user));
   if (!one.exists) return withPerson;
   const words = wordsOf(wording, 'chats');

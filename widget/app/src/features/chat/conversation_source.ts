@@ -1,4 +1,4 @@
-// What a conversation view reads from and writes to: the timeline of a conversation, or one thread of a room.
+// The data source of a conversation view: the timeline of a conversation, or one thread of a room.
 
 import type { Client, ConversationKey, SentFile, Topic } from '@kith/client';
 
@@ -11,7 +11,10 @@ export interface ConversationSource
     Client,
     'timeline' | 'typing' | 'draft' | 'loadOlder' | 'loadNewer' | 'show' | 'seen' | 'setDraft' | 'setTyping'
   > {
-  /** The seq of the root. Undefined: the timeline of the conversation, in which replies of threads have no row. */
+  /**
+   * The seq of the thread's root. Undefined for the timeline of the conversation, which has no rows for
+   * thread replies.
+   */
   readonly thread?: number;
   subscribe(topic: SourceTopic, listener: () => void): () => void;
   /** Queues a message, also while offline. */

@@ -1,4 +1,4 @@
-// The messages of a timeline or of a thread, and the place to write below them.
+// The messages of a timeline or of a thread, with the composer below them.
 
 import { isRoom } from '@kith/client';
 import { useAppContext } from '../../app_context.tsx';
@@ -9,7 +9,7 @@ import type { Writing } from './use_writing.ts';
 
 interface Props extends MessageListProps {
   writing: Writing;
-  /** False while there is nothing to show yet. */
+  /** False while the view has nothing to show. */
   hasList: boolean;
 }
 

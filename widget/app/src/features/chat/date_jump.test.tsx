@@ -32,7 +32,7 @@ function bar(answer: () => Promise<unknown>) {
 
 const page = (...messages: object[]) => ({ t: 'history', re: 1, conversation: 'c1', messages, more: true });
 
-test('a day is asked for once, from its first minute here, and the chat opens at its first message', async () => {
+test('a day is requested once, from midnight in local time, and the chat opens at its first message', async () => {
   const { drawing, asked, choose, closed } = bar(() =>
     Promise.resolve(page({ seq: 40, thread: 7 }, { seq: 41 })),
   );
@@ -44,20 +44,20 @@ test('a day is asked for once, from its first minute here, and the chat opens at
   expect(closed()).toBe(1);
 });
 
-test('after the last message it opens at that one', async () => {
+test('a day after the last message opens the chat at the last message', async () => {
   const { drawing, choose, last } = bar(() => Promise.resolve(page()));
   choose('2027-01-01');
   await vi.waitFor(() => expect(drawing.opened).toEqual([`${KEY} ${last}`]));
 });
 
-test('a failure is said, and the bar stays', async () => {
+test('a failure is announced, and the bar stays open', async () => {
   const { drawing, choose, closed } = bar(() => Promise.reject(new Error('offline')));
   choose('2026-03-08');
   await vi.waitFor(() => expect(drawing.said).toEqual(['Could not load this.']));
   expect([drawing.opened, closed()]).toEqual([[], 0]);
 });
 
-test('what is no day asks for nothing', () => {
+test('an invalid day sends no request', () => {
   const { asked, choose } = bar(() => Promise.resolve(page()));
   for (const day of ['', '2026', '12.3.2026', '2026-03-08T10:00']) choose(day);
   expect(asked).toEqual([]);

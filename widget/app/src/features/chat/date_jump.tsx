@@ -1,4 +1,4 @@
-// Below the head of a chat: choose a day, and the chat shows the first message of that day or later.
+// The bar below a chat header that jumps to a day: the chat shows the first message of that day or later.
 
 import { type Conversation, isRoom } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ interface Props {
   onClose(): void;
 }
 
-/** The first message of a day may be a reply in a thread; the first with a row is among so many. */
+/** Page size of the request. The first messages of a day may be thread replies, which have no row. */
 const PAGE = 50;
 
 export function DateJump({ conversation, onClose }: Props) {

@@ -1,6 +1,6 @@
-// From a chosen day to a message: when the day begins here, and which message of the answer has a row.
+// Finds the message for a chosen day: the start of the day in local time, and the first message with a row.
 
-/** Unix milliseconds of midnight in the time zone of the browser. Undefined: no day. */
+/** Unix milliseconds of midnight in the time zone of the browser. Undefined if `day` is not a date. */
 export function startOfDay(day: string): number | undefined {
   const [, year, month, date] = /^(\d{4,6})-(\d\d)-(\d\d)$/.exec(day) ?? [];
   if (year === undefined) return undefined;
@@ -8,13 +8,16 @@ export function startOfDay(day: string): number | undefined {
   return Number.isNaN(time) ? undefined : Math.max(0, time);
 }
 
-/** As the value of an input of type `date`. */
+/** The date as the value of an input of type `date`. */
 export function isoDay(date: Date): string {
   const two = (n: number) => String(n).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** Replies in threads have no row in the chat. */
+/**
+ * The seq of the first message that is not a thread reply, because thread replies have no row in the chat.
+ * Otherwise the seq of the first message.
+ */
 export function firstShown(messages: readonly { seq: number; thread?: number }[]): number | undefined {
   return (messages.find(one => one.thread === undefined) ?? messages[0])?.seq;
 }

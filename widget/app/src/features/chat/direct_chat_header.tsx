@@ -1,4 +1,4 @@
-// The head of a conversation with one person: name, presence, calls and the menu.
+// The header of a direct chat: name, presence, calls and the menu.
 
 import type { Conversation } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -11,7 +11,7 @@ import { ChatHeader } from './chat_header.tsx';
 
 interface Props {
   conversation: Conversation;
-  /** Left out where the list stands beside the chat. */
+  /** Undefined if the chat list is visible beside the chat. */
   onBack: (() => void) | undefined;
   onSearch(): void;
   corner: ComponentChildren;

@@ -1,4 +1,4 @@
-// The messages of a chat, from any length of which only a window exists as elements.
+// The messages of a chat. Only a window of them is rendered, whatever the length of the chat.
 
 import { type Conversation, isRoom, type Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
@@ -32,19 +32,19 @@ import type { Writing } from './use_writing.ts';
 export interface MessageListProps {
   conversation: Conversation;
   source: ConversationSource;
-  /** Of the list and of the field below it, in a thread. */
+  /** Labels of the list and of the text field in a thread. */
   labels?: { list: string; field: string };
-  /** In a thread: stands between its root and the replies. */
+  /** In a thread: the element between the root and the replies. */
   count?: ComponentChildren;
-  /** The message that is wanted on the screen. */
+  /** The message to scroll to. */
   at: { seq: number } | undefined;
   linksInert: boolean;
-  /** Pictures of the other one are shown when they are asked for. */
+  /** Pictures of the other user are shown only on request. */
   veiled: boolean;
   writing: Pick<Writing, 'sends' | 'reply' | 'edit'>;
-  /** The member may write here now. */
+  /** The user may write here now. */
   mayWrite: boolean;
-  /** Shows a thread in the place of the chat. */
+  /** Shows a thread in place of the chat. */
   onThread(root: number): void;
 }
 
@@ -74,7 +74,7 @@ export function MessageList({
   const { client, wording: words, announce } = context;
   const key = conversation.key;
   const { thread } = source;
-  /** Others' messages may be deleted. */
+  /** The user may delete messages of others. */
   const isModerator = keepsOrder(conversation.room);
   const timeline = useSource(source, `timeline:${key}`, one => one.timeline(key));
   const typing = useSource(source, `typing:${key}`, one => one.typing(key));
@@ -87,12 +87,12 @@ export function MessageList({
   const [atEnd, setAtEnd] = useState(true);
   const [active, setActive] = useState<string>();
   const [seenUpTo, setSeenUpTo] = useState<string>();
-  /** Text about an undone action, for a moment. The live region has announced it. */
+  /** Text about a refused action, shown for a short time. The live region has already announced it. */
   const [refused, setRefused] = useState<string>();
   const [jumpTo, setJumpTo] = useState<Jump>();
-  /** The messages that have passed the screen without a jump between them. */
+  /** The first and the last seq on the screen since the last jump. */
   const passed = useRef<{ from: number; to: number }>(undefined);
-  /** There are unread messages before them. */
+  /** Unread messages exist before `passed`. */
   const [skips, setSkips] = useState(false);
 
   const day = useMemo(() => dayByQuarter(time => words.day(time, now)), [words, now]);
@@ -162,7 +162,7 @@ export function MessageList({
 
   const unreadFrom = timeline.unreadFrom ?? 0;
   const lineIsThere = lineIsDrawn(shown);
-  // Its page is on the way.
+  // The page with the unread line is loading.
   const lineIsAwaited = unreadFrom > 0 && !lineIsThere && timeline.loading !== 'no';
   const { scrolled, toEnd, stuck, placed } = useScrollAnchor(scroller, shown, {
     lineIsAwaited,
@@ -173,27 +173,27 @@ export function MessageList({
     ? active
     : shown.findLast(item => item.kind === 'message')?.id;
 
-  /** Reports the messages that were on the screen while the page was in front. */
+  /** Reports the messages on the screen as seen, if the page is visible. */
   const look = useCallback(() => {
     const element = scroller.current;
-    // Before it has its place, rows pass over the screen that nobody reads.
+    // Before the initial scroll position is set, rows pass over the screen and are not read.
     if (element === null || !placed.current || document.visibilityState !== 'visible') return;
     const { messages } = timeline;
     const rect = element.getBoundingClientRect();
     const indexOf = (row: HTMLElement | undefined) =>
       messages.findIndex(one => one.id === row?.dataset.message);
     const top = messages[indexOf(messageBelow(element, rect.top))]?.seq;
-    // Of what is embedded in a page a part may be below the window.
+    // If the chat is embedded in a page, its lower part may be outside the browser's viewport.
     const bottom = Math.min(rect.bottom, innerHeight);
     const lowest = messageBelow(element, bottom);
     let last = indexOf(lowest);
     if (lowest && lowest.getBoundingClientRect().top >= bottom) last -= 1;
-    // Replies in threads have no row here: they are seen with the row before them.
+    // Thread replies have no row here. They count as seen with the row before them.
     for (let next = messages[last + 1]; next && !hasRow(next, thread); next = messages[last + 1]) last += 1;
     while (last >= 0 && messages[last]?.seq === undefined) last -= 1;
     const to = messages[last]?.seq;
     if (to === undefined) return;
-    // All rows between two places of one scroll have passed the screen; those that a jump leaves out have not.
+    // All rows between two positions of one scroll were on the screen. Rows that a jump skips were not.
     const { from, to: most } = passed.current ?? { from: to, to };
     const isLoaded = from >= (messages[0]?.seq ?? 0) && most <= (messages.findLast(one => one.seq)?.seq ?? 0);
     passed.current = isLoaded
@@ -243,7 +243,8 @@ export function MessageList({
   useLayoutEffect(() => {
     const before = items.findLastIndex(item => item.id === lastId.current);
     lastId.current = items.at(-1)?.id;
-    // Messages that arrive while the member reads further up are added below the window, not to it.
+    // While the user reads further up, new messages are added below the window. A window without items
+    // below grows instead.
     const grown = before === -1 ? 0 : items.length - 1 - before;
     if (grown > 0 && !stuck.current) {
       setWindow(old =>
@@ -252,10 +253,11 @@ export function MessageList({
     }
     if (stuck.current) setSeenUpTo(newest?.id);
   }, [items, newest?.id, stuck]);
-  // A short first page leaves nothing to scroll, and at the very top the wheel scrolls nothing: no event would draw what has arrived.
+  // Without a scroll event, items that have arrived would not render. A short first page cannot scroll, and
+  // at the very top the wheel scrolls nothing.
   useEffect(() => {
     const element = scroller.current;
-    // In a hidden part of the page nothing has a height, and all would be loaded.
+    // In a hidden part of the page every height is 0, and the whole history would be loaded.
     if (
       element?.clientHeight &&
       (element.scrollHeight <= element.clientHeight + NEAR || (from > 0 && element.scrollTop < NEAR))
@@ -277,7 +279,7 @@ export function MessageList({
     if (sends > 0) jump();
   }, [sends, jump]);
 
-  // Asked once per jump: the answer changes what is drawn, and what is drawn must not ask again.
+  // Send one request per jump: the response changes the rendered items, and those must not trigger another request.
   useEffect(() => {
     if (jumpTo === undefined) return;
     const isHere = () => source.timeline(key).messages.some(one => one.seq === jumpTo.seq);
@@ -300,7 +302,7 @@ export function MessageList({
       setJumpTo(undefined);
       return onThread(root);
     }
-    // The number of the first unread one may belong to a message that is gone.
+    // The message with the first unread seq may no longer exist. Then the next message is the target.
     const index = items.findIndex(
       item => item.kind === 'message' && (unread ? (item.message.seq ?? 0) >= seq : item.message.seq === seq),
     );
@@ -441,7 +443,10 @@ export function MessageList({
 
 const QUARTER_MS = 15 * 60_000;
 
-/** Naming a day is slow, and days of all time zones begin at a quarter of an hour. */
+/**
+ * Caches the names of days, because formatting them is slow. In every time zone, days begin at a quarter of
+ * an hour.
+ */
 function dayByQuarter(dayOf: (time: number) => string): (time: number) => string {
   const days = new Map<number, string>();
   return time => {
@@ -467,7 +472,7 @@ function TypingDots({ text }: { text: string }) {
   );
 }
 
-/** Messages of others after the last one that was seen at the end. */
+/** Number of others' messages after the last one that the user saw at the end of the chat. */
 function unseenCount(
   messages: readonly Message[],
   seenUpTo: string | undefined,

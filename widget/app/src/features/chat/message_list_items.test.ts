@@ -24,7 +24,7 @@ function outline(items: Item[]): string[] {
   );
 }
 
-test('messages of one person stand together until somebody else writes or time passes', () => {
+test('messages of one sender form a group until another sender writes or time passes', () => {
   const messages = [
     message(1, 'ana', NOON),
     message(2, 'ana', NOON + MINUTE),
@@ -35,7 +35,7 @@ test('messages of one person stand together until somebody else writes or time p
   expect(outline(items)).toEqual(['day', '(m1 ', ' m2)', '(m3)', '(m4)']);
 });
 
-test('in a thread each message has a row, and the count stands between the root and the replies', () => {
+test('in a thread each message has a row, and the reply count is between the root and the replies', () => {
   const messages = [
     message(1, 'ben', NOON),
     { ...message(2, 'ben', NOON + MINUTE), thread: 1 },
@@ -52,7 +52,7 @@ test('in a thread each message has a row, and the count stands between the root 
   ]);
 });
 
-test('a reply in a thread has no row in the room, and does not cut a burst in two', () => {
+test('a thread reply has no row in the room and does not split a group', () => {
   const messages = [
     message(1, 'ana', NOON),
     { ...message(2, 'ben', NOON + MINUTE), thread: 1 },
@@ -77,20 +77,20 @@ test('a new day begins with a separator', () => {
   expect(outline(items)).toEqual(['day', '(m1)', 'day', '(m2)']);
 });
 
-test('the unread line stands once, before the first unread message of somebody else', () => {
+test('the unread line appears once, before the first unread message of another sender', () => {
   const messages = [1, 2, 3].map(seq => message(seq, seq === 2 ? 'me' : 'ana', NOON));
   const items = itemsOf({ messages, unreadFrom: 2, more: true }, dayOf);
   expect(outline(items)).toEqual(['day', '(m1)', '(m2)', 'unread', '(m3)']);
 });
 
-test('where the first unread message is not loaded no line stands in its place', () => {
+test('the unread line is left out while the first unread message is not loaded', () => {
   const messages = [7, 8].map(seq => message(seq, 'ana', NOON));
   const outlineOf = (more: boolean) => outline(itemsOf({ messages, unreadFrom: 2, more }, dayOf));
   expect(outlineOf(true)).toEqual(['day', '(m7 ', ' m8)']);
   expect(outlineOf(false)).toEqual(['day', 'unread', '(m7 ', ' m8)']);
 });
 
-test('only the newest own message says its state in words, and only at the end', () => {
+test('an own message shows its state in words only if it is the last message', () => {
   const says = (items: Item[]) =>
     items.flatMap(item => (item.kind === 'message' && item.sayState ? [item.id] : []));
   const mine = [message(1, 'me', NOON), message(2, 'me', NOON)];
@@ -98,14 +98,14 @@ test('only the newest own message says its state in words, and only at the end',
   expect(says(itemsOf({ messages: [...mine, message(3, 'ana', NOON)], more: false }, dayOf))).toEqual([]);
 });
 
-test('ids are unique although a clock may go back over midnight', () => {
+test('item ids are unique even if the clock goes back over midnight', () => {
   const midnight = NOON - 12 * 60 * MINUTE;
   const messages = [message(1, 'a', midnight), message(2, 'a', midnight - 1), message(3, 'a', midnight)];
   const items = itemsOf({ messages, more: false }, dayOf);
   expect(new Set(items.map(item => item.id)).size).toBe(items.length);
 });
 
-test('scrolling through any length keeps the number of elements bounded and leaves nothing out', () => {
+test('scrolling keeps the number of rendered items bounded and skips no item', () => {
   const count = 5_000;
   let window: Window = FIRST_WINDOW;
   let highest = slice(window, count).from;

@@ -5,14 +5,17 @@ import type { Message, Timeline } from '@kith/client';
 export type Item =
   | { kind: 'day'; id: string; time: number }
   | { kind: 'unread'; id: string }
-  /** In a thread, between its root and the replies. */
+  /** Only in a thread, between the root and the replies. */
   | { kind: 'replies'; id: string }
   | { kind: 'message'; id: string; message: Message; first: boolean; last: boolean; sayState: boolean };
 
-/** Messages of one person within this time stand together. */
+/** Messages of one sender form a group if each follows the previous one within this time. */
 const TOGETHER = 5 * 60_000;
 
-/** The line of the unread stands above the first of them, and nowhere while that one is not loaded. */
+/**
+ * The unread line is above the first unread message of another user. It is left out while that message is
+ * not loaded.
+ */
 export function itemsOf(
   { messages, unreadFrom, more }: Pick<Timeline, 'messages' | 'unreadFrom' | 'more'>,
   dayOf: (time: number) => string,
@@ -33,7 +36,7 @@ export function itemsOf(
     const messageDay = dayOf(message.time);
     if (messageDay !== day) {
       day = messageDay;
-      // By the message and not by the day: clocks that go back may bring the same day twice.
+      // The id contains the message, not the day: if the clock goes back, the same day can appear twice.
       items.push({ kind: 'day', id: `day:${message.id}`, time: message.time });
       breaks = true;
     }
@@ -60,26 +63,29 @@ export function itemsOf(
   return items;
 }
 
-/** A reply in a thread has its row in the thread only; the root has the count. */
+/** A thread reply has a row only in the thread. In the chat, the root shows the number of replies. */
 export function hasRow(message: Message, thread: number | undefined): boolean {
   return thread !== undefined || message.thread === undefined;
 }
 
-/** The part of the items that exists as elements: `shown` of them, `below` of them are left out at the end. */
+/** The rendered part of the items: `shown` items have elements, and `below` items at the end have none. */
 export interface Window {
   shown: number;
   below: number;
 }
 
 export const FIRST_WINDOW: Window = { shown: 40, below: 0 };
-/** So near to an edge, in pixels, that the next ones are drawn or fetched. */
+/** Distance from an edge, in pixels, at which the next items are rendered or requested. */
 export const NEAR = 600;
-/** So many at once that drawing them takes no long task. */
+/** Items per step: few enough that rendering them is not a long task. */
 const STEP = 10;
-/** No row is lower. */
+/** Minimum height of a row in pixels. */
 const LOWEST_ROW = 30;
 
-/** So many rows fill a viewport of this height, and what is near it. Each one more costs at every frame in which rows move. */
+/**
+ * The number of rows that fill a viewport of this height and the area near it. Each additional row costs
+ * time in every frame in which rows move.
+ */
 const mostIn = (height: number) => Math.ceil((height + 2 * NEAR) / LOWEST_ROW) + STEP;
 
 export function slice(window: Window, count: number): { from: number; to: number } {
@@ -87,7 +93,7 @@ export function slice(window: Window, count: number): { from: number; to: number
   return { from: Math.max(0, to - window.shown), to };
 }
 
-/** Further up; what is far below a viewport of this height is let go. */
+/** Moves the window up by one step. Rows far below a viewport of this height are removed. */
 export function upwards(window: Window, count: number, height: number): Window {
   const { from, to } = slice(window, count);
   const first = Math.max(0, from - STEP);
@@ -95,7 +101,7 @@ export function upwards(window: Window, count: number, height: number): Window {
   return { shown: last - first, below: count - last };
 }
 
-/** Further down; what is far above a viewport of this height is let go. */
+/** Moves the window down by one step. Rows far above a viewport of this height are removed. */
 export function downwards(window: Window, count: number, height: number): Window {
   const { from, to } = slice(window, count);
   const last = Math.min(count, to + STEP);

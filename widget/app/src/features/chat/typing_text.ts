@@ -1,4 +1,4 @@
-// Who is typing, as a text.
+// The text that names the users who are typing.
 
 import type { Client } from '@kith/client';
 import type { Wording } from '../../wording/wording.ts';

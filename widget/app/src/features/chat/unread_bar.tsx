@@ -1,4 +1,4 @@
-// Shows how many messages are unread where the reader has jumped over them, leads to the first, and marks all as read.
+// The bar for unread messages that the reader skipped: shows their number, jumps to the first one, marks all as read.
 
 import { Icon } from '../../ui/icon/icon.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';

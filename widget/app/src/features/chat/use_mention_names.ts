@@ -1,4 +1,4 @@
-// Whom `@id` names in a conversation: those whom one knows by name here. Drawn anew when a name comes.
+// Resolves `@id` in a conversation to the names of known users. Re-renders when a name arrives.
 
 import type { Message } from '@kith/client';
 import { useEffect, useMemo, useReducer } from 'preact/hooks';
@@ -18,7 +18,7 @@ export function useMentionNames(messages: readonly Message[], room: boolean): Na
       for (const one of leave) one();
     };
   }, [client, senders]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` counts the names that came
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` changes whenever a name arrives
   return useMemo(() => {
     const known = new Map(senders.split('\n').map(user => [user, client.person(user).name]));
     const me = client.me();
@@ -26,7 +26,7 @@ export function useMentionNames(messages: readonly Message[], room: boolean): Na
     return user => {
       if (room && user === 'room') return words.everybody;
       const name = known.get(user) ?? client.person(user).name;
-      // An unknown user is shown as the written text.
+      // A mention of an unknown user keeps the written text.
       return name === user ? undefined : name;
     };
   }, [client, senders, room, words, turn]);

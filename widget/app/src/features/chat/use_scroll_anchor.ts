@@ -1,27 +1,30 @@
-// Keeps what is read where it is: at the end while new messages come, in place while older ones are put above.
+// Keeps the scroll position: at the end when new messages arrive, and at the same message when older ones
+// are added above.
 
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Item } from './message_list_items.ts';
 
 interface Anchor {
   id: string;
-  /** Distance from the top of the viewport. */
+  /** Distance from the top of the viewport, in pixels. */
   top: number;
 }
 
 type Scroller = { current: HTMLDivElement | null };
 
-/** So near to the end, in pixels, that it counts as being there. */
+/** Within this many pixels of the end, the list counts as scrolled to the end. */
 const AT_END = 60;
 
 /**
- * Scroll anchoring by hand, because Safari has none and virtual windows confuse that of the others. `endIsShown` says
- * that nothing is left out below: only then the end of the elements is the end of the chat. `lineIsAwaited`: the page with
- * the first unread message is on the way; the chat gets its first place when it is there.
+ * Manual scroll anchoring: Safari has no scroll anchoring, and a virtual window confuses that of other
+ * browsers. `endIsShown`: no items are left out below, so the end of the elements is the end of the chat.
+ * `lineIsAwaited`: the page with the first unread message is loading, and the initial scroll position is
+ * set when it arrives.
  *
- * A browser tells of a scroll some time after it moved. Whatever draws in between would put back the old place and so
- * undo what the member's finger did; therefore the place is taken anew before each drawing, while the elements are
- * still those that were scrolled, and once more when the browser tells (`scrolled`, called by the owner).
+ * Browsers dispatch a scroll event some time after the scroll position has changed. A render in between
+ * would restore the old position and undo the user's scrolling. Therefore the position is read before each
+ * render, while the elements are still unchanged. It is read again in the scroll event: the owner calls
+ * `scrolled`.
  */
 export function useScrollAnchor(
   scroller: Scroller,
@@ -31,11 +34,14 @@ export function useScrollAnchor(
   const stuck = useRef(true);
   const anchor = useRef<Anchor>(undefined);
   const placed = useRef(false);
-  /** Where the scroller was left by us or was last seen. */
+  /** The scroll position that was last set or read. */
   const lastTop = useRef(0);
-  /** A viewport that has become smaller, by what came below it, was scrolled by nobody. */
+  /**
+   * The last height of the viewport. A viewport that shrinks, because of an element below it, is not
+   * scrolled by the user.
+   */
   const lastHeight = useRef(0);
-  /** `endIsShown` of what is drawn, not of what is about to be. */
+  /** `endIsShown` of the elements in the DOM, not of the current render. */
   const endIsDrawn = useRef(endIsShown);
 
   const remember = useCallback(() => {
@@ -48,7 +54,8 @@ export function useScrollAnchor(
     const element = scroller.current;
     if (element === null) return;
     const resized = element.clientHeight !== lastHeight.current;
-    // A browser tells late of what we scrolled ourselves: what has grown since then, as a part that comes late, moved nobody away.
+    // The event for a scroll of our own arrives late. If content has grown since then, for example a lazy
+    // part, the user has not scrolled away from the end.
     const moved = element.scrollTop !== lastTop.current;
     if (placed.current && stuck.current && (resized || !moved)) element.scrollTop = element.scrollHeight;
     remember();
@@ -72,7 +79,8 @@ export function useScrollAnchor(
     const element = scroller.current;
     if (element === null) return;
     endIsDrawn.current = endIsShown;
-    // A reader at the end has no place yet where the page with the line comes later, as after a lost connection.
+    // At the end, a reader gets a new position if the page with the line arrives later, for example after a
+    // reconnect.
     if (lineIsAwaited && stuck.current) placed.current = false;
     if (!placed.current && !lineIsAwaited && shown.some(item => item.kind === 'message')) {
       placed.current = true;
@@ -90,7 +98,7 @@ export function useScrollAnchor(
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
-    // The keyboard of a phone, a growing composer, a wrapped line after a resize.
+    // The size changes with the keyboard of a phone, a growing composer, or a line that wraps after a resize.
     const observer = new ResizeObserver(settle);
     observer.observe(element);
     if (element.firstElementChild) observer.observe(element.firstElementChild);
@@ -100,14 +108,17 @@ export function useScrollAnchor(
   return { stuck, scrolled, toEnd, placed };
 }
 
-/** Where the end is; in a hidden page not further than the line of the unread, which the reader has not seen. */
+/**
+ * The scroll position of the end. A hidden page stops at the unread line, because the reader has not seen
+ * the messages below it.
+ */
 function endOf(element: HTMLElement): number {
   const line =
     document.visibilityState === 'hidden' && element.querySelector<HTMLElement>('[data-item=unread]');
   return line ? line.offsetTop - element.clientHeight / 4 : element.scrollHeight;
 }
 
-/** The first message whose lower edge is below `y`, in pixels of the window. */
+/** The first message whose lower edge is below `y`, in pixels of the browser's viewport. */
 export function messageBelow(scroller: HTMLElement, y: number): HTMLElement | undefined {
   const all = scroller.querySelectorAll<HTMLElement>('[data-message]');
   let low = 0;

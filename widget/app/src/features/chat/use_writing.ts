@@ -1,4 +1,4 @@
-// What is being written in a conversation view: an answer to a message, or another text for one's own.
+// The state of the composer: the message that the user replies to, or the own message that the user edits.
 
 import type { ConversationKey, Message } from '@kith/client';
 import { useCallback, useRef, useState } from 'preact/hooks';
@@ -10,7 +10,7 @@ export interface Writing {
   field: { current: HTMLTextAreaElement | null };
   replyTo: Message | undefined;
   editing: Message | undefined;
-  /** Grows with each message that the member sends. */
+  /** Increases with each message that the user sends. */
   sends: number;
   reply(message: Message): void;
   edit(message: Message): void;
@@ -19,7 +19,7 @@ export interface Writing {
   sent(): void;
 }
 
-/** It belongs to the owner of the view, because the view may be covered by another one meanwhile. */
+/** The owner of the view holds this state, because another view may cover the conversation for a while. */
 export function useWriting(source: ConversationSource, key: ConversationKey): Writing {
   const field = useRef<HTMLTextAreaElement>(null);
   const [replyTo, setReplyTo] = useState<Message>();
@@ -39,7 +39,7 @@ export function useWriting(source: ConversationSource, key: ConversationKey): Wr
     setEditing(undefined);
   };
   const editLast = () => {
-    // A queued message is the last one too: an older one is not edited in its place.
+    // If the last own message is still queued, no older message is edited instead.
     const last = source
       .timeline(key)
       .messages.findLast(

@@ -6,7 +6,7 @@ import { Drawing } from '../../../test/draw.ts';
 import { plain } from '../../../test/plain.ts';
 import { ChatRow } from './chat_row.tsx';
 
-/** The second chat of the fake client: pinned, three unread. */
+/** The second chat of the fake client: pinned, with three unread messages. */
 const KEY = direct('u3');
 
 function row() {
@@ -14,14 +14,14 @@ function row() {
   return drawing.draw(<ChatRow conversation={KEY} chosen={false} tabIndex={0} />);
 }
 
-test('it says who, what, whether it is unread and pinned, in words', () => {
+test('the row shows the name, the unread count and the pin as text', () => {
   const drawing = row();
   expect(drawing.find('.row-name').textContent).toBe('Kwame Becker');
   expect(drawing.text()).toContain('3 unread messages');
   expect(drawing.text()).toContain('Pinned');
 });
 
-test('typing comes before a draft, a draft before the last message', () => {
+test('the preview shows typing before a draft, and a draft before the last message', () => {
   const drawing = row();
   drawing.do(() => drawing.client.setDraft(KEY, 'half a'));
   expect(drawing.find('.row-preview').textContent).toBe('Draft: half a');
@@ -30,7 +30,7 @@ test('typing comes before a draft, a draft before the last message', () => {
   expect(drawing.find('.row-preview').textContent).toBe('Typing…');
 });
 
-test('an own last message says so and how far it came', () => {
+test('an own last message has the label "You" and its delivery state', () => {
   const drawing = row();
   drawing.client.chats.set(KEY, {
     ...drawing.client.conversation(KEY),
@@ -41,7 +41,7 @@ test('an own last message says so and how far it came', () => {
   expect(drawing.find('.state').dataset.state).toBe('read');
 });
 
-test('a right click or long press opens what can be done with it', async () => {
+test('a right click or long press opens the menu of the row', async () => {
   const drawing = row();
   const click = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
   drawing.do(() => void drawing.find('.row-main').dispatchEvent(click));
@@ -66,7 +66,7 @@ test('a right click or long press opens what can be done with it', async () => {
   ]);
 });
 
-test('a chat that was read can be marked as unread, and says so', async () => {
+test('a read chat can be marked as unread, and the row shows it', async () => {
   const drawing = row();
   drawing.client.chats.set(KEY, { ...drawing.client.conversation(KEY), unread: 0 });
   drawing.do(() => drawing.client.change(`conversation:${KEY}`));
@@ -77,7 +77,7 @@ test('a chat that was read can be marked as unread, and says so', async () => {
   expect([drawing.has('.badge-dot'), drawing.has('.is-unread')]).toEqual([true, true]);
 });
 
-test('a change that does not work is said', async () => {
+test('a failed change is announced', async () => {
   const drawing = row();
   drawing.client.changeConversation = () => Promise.reject(new Error('offline'));
   drawing.do(() => drawing.button('Actions for Kwame Becker').click());

@@ -10,7 +10,7 @@ beforeAll(() => fetchPart(filterChips, WORDING));
 
 const KEY = direct('u4');
 
-test('the requests of strangers have a row above the chats, which leads to them', () => {
+test('message requests from strangers have a row above the chats that opens their list', () => {
   const drawing = new Drawing();
   drawing.draw(<ChatsTab chosen={undefined} onFindPeople={() => undefined} />);
   expect(drawing.has('.requests-row')).toBe(false);
@@ -23,7 +23,7 @@ test('the requests of strangers have a row above the chats, which leads to them'
   expect(drawing.has('.requests-row')).toBe(false);
 });
 
-/** The list behind a filter, which has no chats. */
+/** Renders the tab without chats and selects a filter. */
 function chatsUnder(filter: string, prepare: (drawing: Drawing) => void = () => undefined) {
   const drawing = new Drawing({ chats: 0 });
   prepare(drawing);
@@ -40,7 +40,7 @@ test.each([
   ['Unread', 'unread', 'You are all caught up'],
   ['Archived', 'archived', 'No archived chats'],
 ] as const)(
-  'the list %s that could not be loaded says so until a retry loads it',
+  'the list %s shows an error if it could not be loaded, until a retry loads it',
   async (filter, list, empty) => {
     const drawing = chatsUnder(filter, ({ client }) => {
       client.missing.add(list);
@@ -59,13 +59,13 @@ test.each([
   },
 );
 
-test('an empty list that is loaded says that it is empty', async () => {
+test('a loaded list without chats shows that it is empty', async () => {
   const drawing = chatsUnder('Archived');
   await vi.waitFor(() => expect(drawing.find('.empty h3').textContent).toBe('No archived chats'));
   expect(drawing.has('[role=alert]')).toBe(false);
 });
 
-test('chats that are there stay above the error of the next page', async () => {
+test('loaded chats stay visible above the error of the next page', async () => {
   const drawing = new Drawing();
   const { keys } = drawing.client.conversations();
   const pages = { keys, more: true, loading: false, failed: true };
@@ -78,7 +78,7 @@ test('chats that are there stay above the error of the next page', async () => {
   expect(drawing.client.calls).toContain('load main');
 });
 
-test('while the first connection is being made a list is loading, not failed', async () => {
+test('during the first connection attempt a list shows that it is loading, not an error', async () => {
   const drawing = chatsUnder('Archived', ({ client }) => {
     client.missing.add('archived');
     client.fails = true;

@@ -31,7 +31,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
   const totals = useTopic('totals', one => one.totals());
   const filters = FILTERS.filter(one => one.shown?.(totals) ?? true);
   const filter = filters.find(one => one.value === wanted) ?? filters[0];
-  // Closing the search restores the scroll position and the focus.
+  // Closing the search returns the focus to the button that opened it, without scrolling.
   useLayoutEffect(() => {
     if (searched.current && !searching) opener.current?.focus({ preventScroll: true });
     searched.current = searching;

@@ -1,16 +1,16 @@
-// Filters of the list of chats: one entry each.
+// The filters of the chat list.
 
 import type { Totals } from '@kith/client';
 import type { Part } from '../../ui/lazy/lazy.tsx';
 import type { Wording } from '../../wording/wording.ts';
 
 export interface Filter {
-  /** One of the client's lists (`ListName`); where `part` takes the place of the list, any name. */
+  /** One of the client's lists (`ListName`). A filter with `part` may have any name. */
   value: string;
   text(words: Wording): string;
-  /** Shown only while this says so. */
+  /** The filter is visible only if this returns true. Without this function it is always visible. */
   shown?(totals: Totals): boolean;
-  /** Drawn instead of the list. */
+  /** This component replaces the list. */
   part?: Part<object>;
 }
 

@@ -1,4 +1,4 @@
-// The end of a list of chats: why it has no rows, or an error where its next page could not be loaded.
+// The end of a chat list: the reason why it has no rows, or an error if its next page could not be loaded.
 
 import { type ListName, topicOf } from '@kith/client';
 import '../../ui/icon/lazy_shapes.ts';

@@ -1,4 +1,4 @@
-// Online members, for a member without chats.
+// Online members, shown to a member without chats.
 
 import { direct, type Person } from '@kith/client';
 import { useAppContext, useClient, useTopic } from '../../app_context.tsx';

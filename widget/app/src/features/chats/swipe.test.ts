@@ -25,7 +25,7 @@ function list() {
   return { row, done, finger, leave };
 }
 
-test('drawn far enough it does what it says, and the row goes back', () => {
+test('a long swipe runs its action, and the row moves back', () => {
   const { row, done, finger } = list();
   finger('down', 0);
   finger('move', 50);
@@ -40,7 +40,7 @@ test('drawn far enough it does what it says, and the row goes back', () => {
   expect(done).toEqual(['read @ana', 'archive @ana']);
 });
 
-test('not far enough, scrolling, a mouse, and a gesture of the browser do nothing', () => {
+test('short swipes, scrolling, a mouse and a cancelled gesture run no action', () => {
   const { done, finger } = list();
   finger('down', 0);
   finger('move', 60);
@@ -59,7 +59,7 @@ test('not far enough, scrolling, a mouse, and a gesture of the browser do nothin
   expect(done).toEqual([]);
 });
 
-test('afterwards nobody listens', () => {
+test('after the cleanup, a swipe runs no action', () => {
   const { done, finger, leave } = list();
   leave();
   finger('down', 0);

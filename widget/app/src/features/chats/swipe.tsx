@@ -1,4 +1,5 @@
-// A finger that draws a chat aside: towards the end it is read or unread, towards the beginning it is put away.
+// Swipe actions of a row in the chat list: towards the end marks the chat as read or unread, towards the
+// beginning archives it.
 
 import type { ConversationKey } from '@kith/client';
 import { useEffect } from 'preact/hooks';
@@ -11,9 +12,9 @@ import css from './swipe.css?inline';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-/** So far it must be drawn for something to happen. */
+/** A swipe of at least this many pixels runs its action. */
 const FAR = 80;
-/** From here on it is no tap and no scrolling. */
+/** A swipe starts after this many horizontal pixels. A longer vertical movement before that is scrolling. */
 const BEGINS = 12;
 
 export function Swipe({ list }: { list: { current: HTMLElement | null } }) {
@@ -33,7 +34,7 @@ export function Swipe({ list }: { list: { current: HTMLElement | null } }) {
 
 type SwipeActions = (key: ConversationKey) => Record<'end' | 'start', MenuItem | undefined>;
 
-/** Listens to the rows inside; returns the way out. */
+/** Adds swipe listeners for the rows in `list`. Returns a function that removes them. */
 export function swipes(list: HTMLElement, actions: SwipeActions): () => void {
   let drawn: { row: HTMLElement; x: number; y: number; moved: number } | undefined;
   const letGo = () => {
@@ -71,7 +72,7 @@ export function swipes(list: HTMLElement, actions: SwipeActions): () => void {
     const { row, moved } = drawn;
     letGo();
     if (moved !== 0) addEventListener('click', swallow, { capture: true, once: true });
-    // Where no click follows, the next one is meant.
+    // If no click follows the swipe, the next click is a real one and must not be swallowed.
     setTimeout(() => removeEventListener('click', swallow, { capture: true }));
     if (Math.abs(moved) >= FAR) deedOf(row, moved)?.run();
   };

@@ -6,13 +6,13 @@ test('a short text is not counted', () => {
   expect(bytesOver('hello', undefined)).toBeUndefined();
 });
 
-test('near the limit bytes count, not characters', () => {
+test('near the limit, bytes are counted instead of characters', () => {
   expect(bytesOver('a'.repeat(5_000), 5_000)).toBe(0);
   expect(bytesOver('é'.repeat(2_501), 5_000)).toBe(2);
   expect(bytesOver('👋'.repeat(1_250), 5_000)).toBe(0);
 });
 
-test('no text that is over the limit stays uncounted', () => {
+test('every text over the limit is counted', () => {
   for (const char of ['a', 'é', '€', '👋']) {
     const text = char.repeat(5_001);
     expect(bytesOver(text, 5_000)).toBeGreaterThan(0);

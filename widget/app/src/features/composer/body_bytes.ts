@@ -1,9 +1,12 @@
-// The server counts bytes of UTF-8; this says early when a text comes near to too many.
+// The server limits the UTF-8 bytes of a message. The composer warns when a text comes near the limit.
 
-/** Bytes above the limit (negative: below); undefined while the text is far from it, which is told without encoding. */
+/**
+ * Bytes above the limit (negative: below). Undefined while the text is far below the limit, which needs no
+ * encoding.
+ */
 export function bytesOver(text: string, limit: number | undefined): number | undefined {
   if (limit === undefined) return undefined;
-  // A UTF-16 unit is at most three bytes.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   if (text.length * 3 < limit - 600) return undefined;
   return new TextEncoder().encode(text).length - limit;
 }

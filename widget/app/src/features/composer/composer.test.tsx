@@ -37,7 +37,7 @@ function composer(replyTo?: Message, editing?: Message, before?: () => void) {
   return { drawing, field: drawing.find<HTMLTextAreaElement>('textarea'), state, sends };
 }
 
-test('Enter sends, the field and the draft are empty again', () => {
+test('Enter sends, and clears the field and the draft', () => {
   const { drawing, field, state, sends } = composer();
   drawing.type(field, 'hello ');
   expect(drawing.client.draft(KEY)).toBe('hello ');
@@ -46,7 +46,7 @@ test('Enter sends, the field and the draft are empty again', () => {
   expect([field.value, drawing.client.draft(KEY), state.sent]).toEqual(['', '', 1]);
 });
 
-test('Shift and Enter make a line, also other keys with Enter are left alone', () => {
+test('Shift and Enter start a new line, and Enter with another modifier does not send', () => {
   const { drawing, field, sends } = composer();
   drawing.type(field, 'hello');
   for (const key of ['shiftKey', 'altKey', 'ctrlKey', 'metaKey']) {
@@ -55,7 +55,7 @@ test('Shift and Enter make a line, also other keys with Enter are left alone', (
   expect(sends()).toEqual([]);
 });
 
-test('nothing but blanks is not sent', () => {
+test('a text of only white space is not sent', () => {
   const { drawing, field, sends } = composer();
   drawing.type(field, ' \n ');
   drawing.press(field, 'Enter');
@@ -63,7 +63,7 @@ test('nothing but blanks is not sent', () => {
   expect(sends()).toEqual([]);
 });
 
-test('a text over the limit says how much and is kept', () => {
+test('a text over the limit shows the excess and is kept', () => {
   const { drawing, field, sends } = composer();
   drawing.type(field, '€'.repeat(1_334));
   drawing.press(field, 'Enter');
@@ -72,7 +72,7 @@ test('a text over the limit says how much and is kept', () => {
   expect(sends()).toEqual([]);
 });
 
-test('Escape first takes back the reply', () => {
+test('Escape first cancels the reply', () => {
   const message: Message = {
     id: 'x',
     seq: 4,
@@ -98,7 +98,7 @@ const OWN: Message = {
   state: 'read',
 };
 
-test('editing begins with the text, saves it, and leaves the draft alone', () => {
+test('editing starts with the text of the message, saves it, and does not change the draft', () => {
   const { drawing, field, state, sends } = composer(undefined, OWN);
   expect(field.value).toBe('helo');
   drawing.type(field, 'hello');
@@ -108,7 +108,7 @@ test('editing begins with the text, saves it, and leaves the draft alone', () =>
   expect([state.sent, sends()]).toEqual([1, []]);
 });
 
-test('an edit that changes nothing says nothing, one that leaves nothing asks to delete', async () => {
+test('an unchanged edit sends nothing, and an empty edit asks to delete', async () => {
   const { drawing, field, state } = composer(undefined, OWN);
   drawing.press(field, 'Enter');
   expect(state.sent).toBe(1);
@@ -119,7 +119,7 @@ test('an edit that changes nothing says nothing, one that leaves nothing asks to
   expect(drawing.client.calls.filter(one => /^(edit|remove)/.test(one))).toEqual([`remove ${KEY} 4`]);
 });
 
-test('ArrowUp in an empty field edits the last own message, in a text it moves', () => {
+test('ArrowUp in an empty field edits the last own message, and in a text it moves the cursor', () => {
   const { drawing, field, state } = composer();
   drawing.press(field, 'ArrowUp');
   drawing.type(field, 'a');
@@ -127,7 +127,7 @@ test('ArrowUp in an empty field edits the last own message, in a text it moves',
   expect(state.last).toBe(1);
 });
 
-test('Control and B makes what is marked bold, and plain again', () => {
+test('Control and B make the selection bold, and plain again', () => {
   const { drawing, field } = composer();
   drawing.type(field, 'so big');
   field.setSelectionRange(3, 6);
@@ -138,19 +138,19 @@ test('Control and B makes what is marked bold, and plain again', () => {
   expect(field.value).toBe('so big');
 });
 
-test('an emoji that is chosen leaves the cursor behind it at once', async () => {
+test('a chosen emoji puts the cursor behind it immediately', async () => {
   const { drawing, field } = composer();
   drawing.type(field, 'well :tada');
   await vi.waitFor(() => expect(drawing.text()).toContain(':tada:'));
   drawing.press(field, 'Enter');
   expect(field.value).toBe('well 🎉 ');
-  // Typed before the browser paints again.
+  // This text is typed before the browser paints again.
   drawing.type(field, 'hello everybody');
   await new Promise(requestAnimationFrame);
   expect([field.value, field.selectionStart]).toEqual(['hello everybody', 15]);
 });
 
-test('whoever types on and chooses from the older list replaces the whole word', async () => {
+test('a suggestion from an outdated list replaces the whole word', async () => {
   const { drawing, field } = composer();
   drawing.type(field, 'well :tad');
   await vi.waitFor(() => expect(drawing.text()).toContain(':tada:'));
@@ -159,7 +159,7 @@ test('whoever types on and chooses from the older list replaces the whole word',
   expect([field.value, field.selectionStart]).toEqual(['well 🎉 ', 8]);
 });
 
-test('the field takes the focus, but not from a reader who is at a message already', () => {
+test('the field takes the focus, but not from a message', () => {
   const { field } = composer();
   expect(document.activeElement).toBe(field);
   const message = document.createElement('button');

@@ -1,4 +1,4 @@
-// Where a message is written.
+// The composer: the text field with attachments, emoji and the send button.
 
 import type { Conversation, Message, Sticker } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -16,7 +16,7 @@ import { bytesOver } from './body_bytes.ts';
 interface Props {
   conversation: Conversation;
   source: ConversationSource;
-  /** Of the field; left out: it names the other one. */
+  /** Label of the field. By default it contains the name of the chat. */
   label?: string | undefined;
   writing: Pick<Writing, 'field' | 'replyTo' | 'editing' | 'cancel' | 'editLast' | 'sent'>;
 }
@@ -25,7 +25,7 @@ const MOST_HEIGHT = 132;
 const attachPart = lazy(() => import('../files/attach_files.tsx'), 'AttachFiles');
 export const replyOrEditPart = lazy(() => import('./reply_or_edit_bar.tsx'), 'ReplyOrEditBar');
 const suggestions = lazy(() => import('../autocomplete/autocomplete.tsx'), 'Autocomplete');
-/** The counter shows from here on. */
+/** The counter is visible while fewer than this many bytes are left. */
 const NEAR_LIMIT = 200;
 
 export function Composer({ conversation, source, label, writing }: Props) {
@@ -39,10 +39,10 @@ export function Composer({ conversation, source, label, writing }: Props) {
   const placeholder = label ?? words.writeTo(face.name);
   const [text, setText] = useState(editing?.body ?? draft);
   const suggest = useRef<AutocompleteHandle | null>(null);
-  /** Something was typed that may be completed: from then on it is looked for. */
+  /** Autocompletion loads with the first text that may contain something to complete. */
   const completes = useRef(false);
   completes.current ||= MAY_COMPLETE.test(text);
-  /** The id of the suggestion that is chosen, while some are shown. */
+  /** The id of the chosen suggestion, while suggestions are shown. */
   const [listed, setListed] = useState<string>();
   const concerned = editing ?? replyTo;
   const attach = useRef<AttachHandle | null>(null);
@@ -50,9 +50,9 @@ export function Composer({ conversation, source, label, writing }: Props) {
   const over = bytesOver(text.trimEnd(), me?.limits.body_bytes);
   const sendable = (text.trim() !== '' || files > 0) && !(over !== undefined && over > 0);
 
-  // The draft may have been written, or sent, in another tab. Before anything is painted, as the focus is set: whoever
-  // types at once would otherwise lose the first letters.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the typed text is compared when the draft changes, and never puts the draft back
+  // Another tab may have changed or sent the draft. The layout effect runs before paint, like the focus.
+  // Otherwise letters that the user types immediately would be lost.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: typing must not restore the draft
   useLayoutEffect(() => {
     if (editing) return;
     if (document.activeElement === null || draft === '' || text === '' || !isFocused(field.current))
@@ -60,13 +60,13 @@ export function Composer({ conversation, source, label, writing }: Props) {
   }, [draft, field, editing]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
   useLayoutEffect(() => grow(field.current), [text, field]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a window that changes its size moves no focus
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a resize must not move the focus
   useLayoutEffect(() => {
-    // On a phone the keyboard would cover what one wants to read first. Whoever has gone to a message before this came
-    // stays there: an Enter that is meant for the message would send the draft.
+    // On a phone the keyboard would cover the messages. A focus that is already on a message stays there:
+    // an Enter for the message would otherwise send the draft.
     if (editing || (takesFocus() && !matchMedia(PHONE).matches && !isAtMessage(field.current)))
       field.current?.focus({ preventScroll: true });
-    // When editing begins, the cursor stands at the end.
+    // When editing starts, the cursor is at the end.
     const end = field.current?.value.length ?? 0;
     if (editing) field.current?.setSelectionRange(end, end);
   }, [field, editing]);
@@ -89,12 +89,12 @@ export function Composer({ conversation, source, label, writing }: Props) {
     if (text.trimEnd() !== message.body) client.edit(key, message.seq ?? 0, text);
     sent();
   };
-  /** Puts a text where the cursor is, instead of what is marked or of the `back` characters before. */
+  /** Inserts a text at the cursor. It replaces the selection and the `back` characters before it. */
   const insert = (piece: string, back = 0) => {
     const element = field.current;
     if (element === null) return;
     const { selectionStart, selectionEnd } = element;
-    // The cursor moves now: in the next frame it would move in what was typed meanwhile.
+    // Move the cursor now: in the next frame, the user may have typed more text.
     element.setRangeText(piece, selectionStart - back, selectionEnd, 'end');
     write(element.value);
     element.focus({ preventScroll: true });
@@ -113,7 +113,7 @@ export function Composer({ conversation, source, label, writing }: Props) {
     sent();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // While a character is being composed, Enter chooses it; Safari says so only by the key code.
+    // While a character is being composed, Enter chooses it. Safari reports this only by the key code.
     if (event.isComposing || event.keyCode === 229) return;
     if (suggest.current?.onKey(event)) {
       event.preventDefault();
@@ -230,7 +230,7 @@ export function Composer({ conversation, source, label, writing }: Props) {
   );
 }
 
-/** Puts the marks of bold or italic around what is marked, or takes them away. */
+/** Puts the marks of bold or italic around the selection, or removes them. */
 function mark(element: HTMLTextAreaElement, sign: string, write: (value: string) => void): void {
   const { value, selectionStart: from, selectionEnd: to } = element;
   const marked = value.slice(from, to);
@@ -257,7 +257,7 @@ function focusBeside(element: HTMLElement): Element | null {
   return (element.getRootNode() as ShadowRoot).activeElement;
 }
 
-/** As tall as its text, up to a bound. */
+/** Makes the field as tall as its text, up to `MOST_HEIGHT`. */
 function grow(element: HTMLTextAreaElement | null): void {
   if (element === null) return;
   element.style.height = 'auto';

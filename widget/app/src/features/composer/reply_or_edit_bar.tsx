@@ -1,4 +1,4 @@
-// Above the field: the message that is answered, or changed.
+// The bar above the text field with the message that the user replies to or edits.
 
 import type { Message } from '@kith/client';
 import { Icon } from '../../ui/icon/icon.tsx';
