@@ -22,7 +22,7 @@ function change(drawing: Drawing, state: Status) {
   drawing.do(() => drawing.client.change('status'));
 }
 
-test('a blink of the network is not shown, a lost connection is, and its return is said', () => {
+test('a short interruption is not shown, and a lost connection and its return are announced', () => {
   const drawing = new Drawing().draw(<Shown />);
   change(drawing, { state: 'waiting', shared: false });
   later(drawing, 1_000);
@@ -40,7 +40,7 @@ test('a blink of the network is not shown, a lost connection is, and its return 
   expect(drawing.said).toEqual(['Connection lost', 'Connected again']);
 });
 
-test('one can try again at once', () => {
+test('the user can try again immediately', () => {
   const drawing = new Drawing().draw(<Shown />);
   change(drawing, { state: 'waiting', shared: false });
   later(drawing, 2_000);
@@ -48,7 +48,7 @@ test('one can try again at once', () => {
   expect(drawing.client.calls).toEqual(['connect']);
 });
 
-test('what stopped for good says what would help', () => {
+test('a stopped connection shows what the user can do', () => {
   const kind = (code: NonNullable<Status['code']>) => kindOf({ state: 'stopped', code, shared: false });
   expect(kind('replaced')).toBe('replaced');
   expect(kind('token_expired')).toBe('signed_out');

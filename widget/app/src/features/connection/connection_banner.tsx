@@ -1,4 +1,4 @@
-// The bar that says that the connection is not there, and what would help.
+// The banner that shows a connection problem and what the user can do about it.
 
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';

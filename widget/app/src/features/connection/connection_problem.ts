@@ -1,4 +1,4 @@
-// Decides which problem of the connection is shown. The banner itself comes late.
+// Decides which connection problem is shown. The banner itself is loaded lazily.
 
 import type { Status } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -6,12 +6,12 @@ import { useAppContext, useTopic, useWording } from '../../app_context.tsx';
 import { useBuildGone } from '../../ui/lazy/build_check.ts';
 import { fetchPart, lazy } from '../../ui/lazy/lazy.tsx';
 
-/** A blink of the network is nobody's business. */
+/** Interruptions shorter than this many milliseconds are not shown. */
 const GRACE = 1_500;
 
 export const bannerPart = lazy(() => import('./connection_banner.tsx'), 'ConnectionBanner');
 
-/** The trouble to show, after a grace time; announced to screen readers once. */
+/** The problem to show, after a delay. Screen readers announce a lost connection and its return. */
 export function useConnectionProblem(): Trouble | undefined {
   const { announce } = useAppContext();
   const words = useWording();
@@ -21,7 +21,7 @@ export function useConnectionProblem(): Trouble | undefined {
   const [shown, setShown] = useState<Trouble>();
   const told = useRef(false);
 
-  // While the connection is there: without it nothing can be fetched.
+  // Load the banner while the connection works: without a connection it cannot be fetched.
   useEffect(() => {
     fetchPart(bannerPart, words).catch(() => undefined);
   }, [words]);
@@ -69,7 +69,7 @@ export function kindOf(status: Status): Trouble | undefined {
   }
 }
 
-/** A new token would help, and only the site can make one. */
+/** Codes for which a new token would help. Only the site can make one. */
 const SIGN_IN: ReadonlySet<string> = new Set([
   'bad_token',
   'token_expired',

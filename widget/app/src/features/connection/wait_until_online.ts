@@ -1,10 +1,10 @@
-// Waits for the connection, for what a page was opened by.
+// Waits for the connection, for links to messages and invites that a page may open before it is connected.
 
 import { type Client, RequestError } from '@kith/client';
 
 const PATIENCE_MS = 15_000;
 
-/** Refused as `offline` where it does not come soon, or not by itself. */
+/** Rejects with `offline` if the connection is not established in time or has stopped. */
 export function online(client: Client): Promise<void> {
   return new Promise((done, failed) => {
     const over = () => {

@@ -26,7 +26,7 @@ const context: AppContextValue = {
 const names = (user: string, state: ContactState) =>
   contactActions(context, client.person(user), state).map(item => item.text);
 
-test('each state offers what leads out of it', () => {
+test('each state offers the actions that change it', () => {
   expect(names('u1', 'none')).toEqual(['Message', 'Profile', 'Add to contacts', 'Block', 'Report']);
   expect(names('u1', 'request_sent')).toEqual(['Message', 'Profile', 'Cancel request', 'Block', 'Report']);
   expect(names('u1', 'request_received')).toEqual(['Message', 'Profile', 'Accept', 'Block', 'Report']);
@@ -42,11 +42,11 @@ test('each state offers what leads out of it', () => {
   expect(names('u1', 'blocked')).toEqual(['Message', 'Profile', 'Unblock']);
 });
 
-test('whoever is reported is named', () => {
+test('a report names the reported user', () => {
   contactActions(context, client.person('u1'), 'none').at(-1)?.run();
   expect(shown).toEqual([{ target: { user: 'u1' }, user: 'u1' }]);
 });
 
-test('nobody blocks or befriends themselves', () => {
+test('a user cannot block or add themselves', () => {
   expect(names('me', 'none')).toEqual(['Message', 'Profile']);
 });

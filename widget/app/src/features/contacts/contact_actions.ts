@@ -1,4 +1,4 @@
-// Actions on a person.
+// The menu of actions on a person.
 
 import { type ContactAction, type ContactState, direct, type KnownPerson } from '@kith/client';
 import type { MenuItem } from '../../ui/menu/menu.tsx';

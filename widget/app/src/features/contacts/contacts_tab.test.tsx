@@ -7,10 +7,10 @@ import { ContactsTab } from './contacts_tab.tsx';
 
 beforeAll(() => lateWords.fetch(WORDING));
 
-/** A site where the server lists nobody: the contacts are all that is shown. */
+/** A site without a directory: the tab shows only contacts. */
 const CLOSED = { open: false, chats: 0 };
 
-test('contacts that could not be loaded are an error until a retry loads them', () => {
+test('contacts that could not be loaded show an error until a retry loads them', () => {
   const drawing = new Drawing(CLOSED);
   drawing.client.missing.add('contacts');
   drawing.client.fails = true;
@@ -24,14 +24,14 @@ test('contacts that could not be loaded are an error until a retry loads them', 
   expect([drawing.has('[role=alert]'), drawing.has('.person-row')]).toEqual([false, true]);
 });
 
-test('a member without contacts reads that there are none', () => {
+test('a member without contacts sees that the list is empty', () => {
   const drawing = new Drawing({ ...CLOSED, people: 0 });
   drawing.draw(<ContactsTab />);
   expect(drawing.has('.empty h3')).toBe(true);
   expect(drawing.has('[role=alert]')).toBe(false);
 });
 
-test('while the first connection is being made contacts are loading, not failed', () => {
+test('during the first connection attempt contacts are loading, not failed', () => {
   const drawing = new Drawing(CLOSED);
   drawing.client.missing.add('contacts');
   drawing.client.fails = true;

@@ -1,4 +1,4 @@
-// Requests, who is online, contacts, and everybody; and finding one of them.
+// The Contacts tab: requests, online users, contacts and all members, with a search.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAppContext, useClient, useTopic, useWatch, useWording } from '../../app_context.tsx';
@@ -43,16 +43,16 @@ export function ContactsTab() {
   const presences = usePresences();
 
   useEffect(() => client.loadContacts(), [client]);
-  // Where only contacts see each other the server searches nobody: then all contacts are needed here.
+  // The server of a site where only contacts see each other does not search. Then the search needs all contacts here.
   const needsAll = isSearch && me?.open === false && list.more && !list.loading;
   const askedAt = useRef(-1);
   useEffect(() => {
-    // Once for each page: one that is refused brings nothing, and is not asked for again.
+    // Load once per page: a refused request adds no contacts, and must not be repeated.
     if (!needsAll || askedAt.current === list.contacts.length) return;
     askedAt.current = list.contacts.length;
     client.loadContacts();
   }, [client, needsAll, list.contacts.length]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `presences` counts the changes of what `client.presence` returns
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `presences` counts changes of `client.presence`
   const rows = useMemo(() => {
     const known = {
       contacts: list.contacts,

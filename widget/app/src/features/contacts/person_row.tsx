@@ -55,7 +55,7 @@ export function PersonRow({ person: listed, tabIndex }: { person: Person; tabInd
             </span>
             {person.guest && <span class="tag">{words.guest}</span>}
           </span>
-          {/* The mark on the picture has said the presence already. */}
+          {/* The avatar already names the presence for screen readers. */}
           <span class="row-preview clip" aria-hidden={hint === words[view.presence]}>
             {hint}
           </span>

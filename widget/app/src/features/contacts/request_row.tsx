@@ -1,4 +1,4 @@
-// Somebody who asks to become a contact.
+// The row of a user who asks to become a contact.
 
 import { direct, type Person } from '@kith/client';
 import { Avatar } from '../../ui/avatar/avatar.tsx';

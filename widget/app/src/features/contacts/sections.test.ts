@@ -30,7 +30,7 @@ test('while more contacts are on the server, their number is a lower bound', () 
   expect(counted(false)).not.toHaveProperty('more');
 });
 
-test('requests come first, blocked people last, and nobody stands in two lists', () => {
+test('requests come first, blocked users last, and both appear in no other list', () => {
   const contacts = [
     contact('ana'),
     contact('bob', 'request_received'),
@@ -65,12 +65,12 @@ test('empty sections have no heading', () => {
   expect(sections(known([], []), words)).toEqual([]);
 });
 
-test('row ids differ although a person may be listed as online and as contact', () => {
+test('row ids differ if a person is listed as online and as contact', () => {
   const rows = sections(known([contact('ana')], [], ['ana']), words);
   expect(new Set(rows.map(row => row.id)).size).toBe(rows.length);
 });
 
-test('a search finds starts of words, without case and accents, contacts first', () => {
+test('a search matches the start of words, ignores case and accents, and lists contacts first', () => {
   const here = known([{ ...contact('jose'), name: 'José Álvarez' }], [person('al', 'Alba Jose')]);
   expect(outline(found('alv', here, []))).toEqual(['jose']);
   expect(outline(found('JOSE', here, []))).toEqual(['jose', 'al']);
@@ -78,7 +78,7 @@ test('a search finds starts of words, without case and accents, contacts first',
   expect(outline(found('varez', here, []))).toEqual([]);
 });
 
-test('what the server found is added once, oneself never', () => {
+test('results of the server are added once, and never include the current user', () => {
   const here = known([contact('ana')], []);
   expect(outline(found('an', here, [person('ana'), person('anton'), person('me', 'An')]))).toEqual([
     'ana',

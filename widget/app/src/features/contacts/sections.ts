@@ -1,19 +1,19 @@
-// Which rows the Contacts tab shows, in which order.
+// Decides the rows of the Contacts tab and their order.
 
 import type { Messages } from 'virtual:messages';
 import type { Contact, Person, Presence } from '@kith/client';
 
 export type Row =
-  /** `more`: others follow that are not loaded. */
+  /** `more`: other entries are not loaded yet. */
   | { kind: 'heading'; id: string; text: string; count: number | undefined; more?: boolean }
   | { kind: 'request'; id: string; person: Person }
   | { kind: 'person'; id: string; person: Person };
 
 interface Known {
   contacts: readonly Contact[];
-  /** More of the contacts are on the server. */
+  /** The server has more contacts than are loaded. */
   more: boolean;
-  /** Pages of the directory that are loaded so far; empty on sites where only contacts see each other. */
+  /** The loaded pages of the directory. Empty on sites where only contacts see each other. */
   directory: readonly Person[];
   me: string | undefined;
   presenceOf(user: string): Presence;
@@ -24,7 +24,7 @@ type Words = Pick<
   'requests' | 'onlineNow' | 'yourContacts' | 'allPeople' | 'blockedPeople'
 >;
 
-/** Without a search: requests, who is online, contacts, everybody, blocked. */
+/** The rows without a search: requests, online users, contacts, all members, blocked users. */
 export function sections(known: Known, words: Words): Row[] {
   const requests = known.contacts.filter(one => one.state === 'request_received');
   const contacts = known.contacts.filter(one => one.state === 'contact' || one.state === 'request_sent');
@@ -62,7 +62,7 @@ function section(
   ];
 }
 
-/** With a search: what is here first, then what the directory adds. */
+/** The rows of a search: first the matches on this device, then those that only the server has found. */
 export function found(query: string, known: Known, fromServer: readonly Person[]): Row[] {
   const wanted = folded(query)
     .split(/\s+/u)
@@ -72,20 +72,20 @@ export function found(query: string, known: Known, fromServer: readonly Person[]
     if (person.user !== known.me && !here.has(person.user) && matches(person, wanted))
       here.set(person.user, person);
   }
-  // The server's own idea of a match may be wider than ours.
+  // The server may match more than `matches` does.
   for (const person of fromServer)
     if (person.user !== known.me && !here.has(person.user)) here.set(person.user, person);
   return Array.from(here.values(), person => ({ kind: 'person', id: `found:${person.user}`, person }));
 }
 
-/** Every word of the query begins a word of the name, or the query is the id. */
+/** True if every word of the query starts a word of the name, or if the query is the user id. */
 function matches(person: Person, wanted: readonly string[]): boolean {
   if (folded(person.user) === wanted.join(' ')) return true;
   const words = folded(person.name).split(/[\s._-]+/u);
   return wanted.every(start => words.some(word => word.startsWith(start)));
 }
 
-/** Without case and accents: "Jose" finds "José". */
+/** Removes case and accents: "Jose" finds "José". */
 function folded(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLocaleLowerCase().trim();
 }

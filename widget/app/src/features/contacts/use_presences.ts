@@ -1,9 +1,9 @@
-// Counts changes of presence, so that who is online is put together anew.
+// Counts changes of presence, so that the list of online users is computed again.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useClient } from '../../app_context.tsx';
 
-/** A wave of changes moves the rows once. */
+/** Collects changes for this many milliseconds, so that rows move only once. */
 const SETTLE = 400;
 
 export function usePresences(): number {

@@ -1,4 +1,4 @@
-// Finding emoji by group, by shortcode, and by what was used last.
+// Finds emoji by group and shortcode, and stores the recent ones.
 
 import { GROUPS } from './emoji_data.ts';
 
@@ -11,7 +11,7 @@ export interface Emoji {
 
 export type Group = keyof typeof GROUPS;
 
-/** Skin tones; '' is the yellow one. */
+/** Skin tones. The empty one is yellow. */
 export const TONES: readonly string[] = ['', '\u{1f3fb}', '\u{1f3fc}', '\u{1f3fd}', '\u{1f3fe}', '\u{1f3ff}'];
 
 export const groups: readonly { group: Group; emoji: readonly Emoji[] }[] = Object.entries(GROUPS).map(
@@ -30,7 +30,7 @@ export function find(code: string): Emoji | undefined {
   return byCode.get(code);
 }
 
-/** Those whose shortcode begins so, then those that have a word in it that does, then those that have it inside. */
+/** Sorted by the best match: exact shortcode, start of the shortcode, start of a later word, any other part. */
 export function search(query: string, most: number): Emoji[] {
   const wanted = query.trim().toLowerCase().replace(/\s+/g, '_');
   if (wanted === '') return [];
@@ -54,7 +54,7 @@ function rankOf(code: string, wanted: string): number {
 }
 
 export function toned({ char, tones }: Emoji, tone: string): string {
-  // The sign that asks for a coloured picture gives way to the tone.
+  // A skin tone replaces the variation selector U+FE0F, which requests a coloured picture.
   return tones && tone !== '' ? char.replace('\ufe0f', '') + tone : char;
 }
 
@@ -66,7 +66,7 @@ interface Kept {
   tone: string;
 }
 
-/** In the page's own storage, once the member has chosen one. */
+/** Read from local storage. Nothing is stored before the user chooses an emoji or a tone. */
 export function kept(): Kept {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? '');
@@ -95,6 +95,6 @@ function keep(value: Kept): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(value));
   } catch {
-    // Full or forbidden: then nothing is remembered.
+    // Storage is full or forbidden, so nothing is remembered.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Some 330 emoji that people use, in groups. Each word is an emoji, its shortcodes (the first is its name), and `^` where
- * it has skin tones. Shortcodes are those that people know from other messengers.
+ * Common emoji in groups. Each word is an emoji with its shortcodes (the first is its name), and `^` if it
+ * has skin tones. The shortcodes are those that people know from other messengers.
  */
 export const GROUPS = {
   faces: `😀grinning 😃smiley 😄smile,happy 😁grin 😆laughing,satisfied,haha 😅sweat_smile 🤣rofl 😂joy,lol,tears 🙂slight_smile 🙃upside_down

@@ -1,4 +1,4 @@
-// Choosing an emoji: search, what was used recently, all in groups, skin tones. Fetched when it is opened first.
+// The emoji picker: search, recent emoji, groups, skin tones and stickers. It is loaded when it first opens.
 
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EmojiRequest } from '../../app_context.tsx';
@@ -42,11 +42,11 @@ export function Picker({
     const at = request.anchor.getBoundingClientRect();
     if (frame && !phone)
       setPlace(placeIn(frame, at, { width: element.offsetWidth, height: element.offsetHeight }));
-    // On a phone the keyboard would cover what one wants to choose from.
+    // On a phone the keyboard would cover the emoji.
     if (phone) element.focus({ preventScroll: true });
     else fieldOf(element)?.focus({ preventScroll: true });
     return () => {
-      // Only now is what lies below no longer inert, so that it can take the focus.
+      // The elements below were inert until now and could not take the focus.
       request.anchor.focus({ preventScroll: true });
       picked.current?.();
     };
@@ -60,7 +60,7 @@ export function Picker({
   const { onSticker } = request;
   const stickers = useStickers(onSticker !== undefined);
   const [list, setList] = useState<'emoji' | 'stickers'>('emoji');
-  // Without stickers there is no second list; after a failed load nobody knows, and the list says so.
+  // Without stickers the picker has no second list. After a failed load, that list shows the error.
   const hasStickers = stickers.failed || (stickers.data?.length ?? 0) > 0;
   const showsStickers = list === 'stickers' && hasStickers;
   const sections = useMemo(() => {
@@ -232,7 +232,7 @@ function fieldOf(dialog: HTMLElement | null): HTMLInputElement | null | undefine
   return dialog?.querySelector('input');
 }
 
-/** The emoji beside, above or below by what the eye sees; -1: the search, above the first row. */
+/** The emoji beside, above or below in the layout. -1: the search field above the first row. */
 function neighbour(all: readonly HTMLElement[], at: number, key: string): number | undefined {
   const rtl = all[at] !== undefined && getComputedStyle(all[at]).direction === 'rtl';
   const ahead = rtl ? -1 : 1;
@@ -265,14 +265,14 @@ function chosenList(dialog: HTMLElement | null): HTMLElement | null | undefined 
   return dialog?.querySelector<HTMLElement>('[role=radio][aria-checked=true]');
 }
 
-/** Its own arrows choose another list. */
+/** The arrow keys of a radio button choose another list. */
 function isRadio(target: EventTarget | null): boolean {
   return (target as HTMLElement | null)?.getAttribute('role') === 'radio';
 }
 
 function keepInside(event: KeyboardEvent, dialog: HTMLElement | null): void {
   const stops = Array.from(dialog?.querySelectorAll<HTMLElement>('input, button:not([tabindex="-1"])') ?? []);
-  // An emoji that arrows have led to stands for its list.
+  // An emoji that has the focus by arrow keys counts as the last tab stop.
   const at = stops.indexOf(event.target as HTMLElement);
   const from = at === -1 ? stops.length - 1 : at;
   stops[(from + (event.shiftKey ? -1 : 1) + stops.length) % stops.length]?.focus();

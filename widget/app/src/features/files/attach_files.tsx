@@ -1,4 +1,4 @@
-// The ways in which a file gets into a message: a button, the clipboard, a drop anywhere on the widget, the microphone.
+// Adds files to a message: with a button, from the clipboard, by a drop on the widget, or from the microphone.
 
 import type { Conversation } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ import { useFileWords } from './words.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
-/** Sends the text with the files, if there are some; true where it took it. */
+/** Sends the text with the files. Returns false if there are no files. */
 export type AttachHandle = (text: string, replyTo: number | undefined) => boolean;
 
 interface Props {
@@ -74,7 +74,7 @@ export function AttachFiles({ handle, field, conversation, source, replyTo, onCh
 
   const items: MenuItem[] = [];
   if (takesFiles) items.push({ icon: 'file', text: words.attachFile, run: () => input.current?.click() });
-  // The server takes no poll in a thread.
+  // The server accepts no polls in threads.
   if (source.thread === undefined)
     items.push({ icon: 'poll', text: words.pollNew, run: () => askPoll(key, context) });
   return (
@@ -138,7 +138,7 @@ export function AttachFiles({ handle, field, conversation, source, replyTo, onCh
             replyTo,
             onDone: (sent: boolean) => {
               setRecording(false);
-              // Until it has arrived, the tray shows it.
+              // The tray shows the voice message until it is uploaded.
               setPicked(before => before ?? []);
               if (sent) onSent();
               field.current?.focus();

@@ -2,7 +2,7 @@
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~';
 
-/** Red, green, blue, opaque for each point; undefined for what is no such text. */
+/** Red, green, blue and alpha of each pixel. Undefined if `hash` is not valid. */
 export function pixels(
   hash: string,
   width: number,

@@ -1,4 +1,4 @@
-// Links to files: where they lead, and a new one where the time of an old one is over.
+// Links to files: their addresses, and new links after old ones have expired.
 
 import type { Client, SentFile } from '@kith/client';
 
@@ -6,13 +6,13 @@ export function addressOf(client: Client, url: string): string {
   return url.startsWith('/') ? client.server + url : url;
 }
 
-/** Its time is over, or nearly. */
+/** The link has expired, or expires within a minute. */
 export function isOver(url: string, now: number): boolean {
   const end = Number(new URLSearchParams(url.split('?')[1]).get('e') ?? Number.POSITIVE_INFINITY);
   return end * 1_000 < now + 60_000;
 }
 
-/** The file with fresh links. */
+/** Requests new links for the file. */
 export async function renewed(client: Client, url: string): Promise<SentFile> {
   const [path] = url.match(/\/v1\/files\/\d+\/[0-9a-f]{16}/) ?? [];
   const { token } = await client.access();

@@ -14,7 +14,7 @@ const words = fileWords(wording);
 const file = (width?: number, height?: number, type = 'image/png') =>
   ({ id: '1', name: 'x', type, size: 1, url: '/x', width, height }) as SentFile;
 
-test('a picture has its size before it is here', () => {
+test('the size of a picture is known before it is loaded', () => {
   expect(shownSize(file(1200, 800))).toEqual({ width: 240, height: 160 });
   expect(shownSize(file(800, 1200))).toEqual({ width: 200, height: 300 });
   expect(shownSize(file(100, 90))).toEqual({ width: 100, height: 90 });
@@ -22,15 +22,15 @@ test('a picture has its size before it is here', () => {
   expect(shownSize(file(1, 1))).toEqual({ width: 80, height: 80 });
 });
 
-test('only what the server has found to be a picture is drawn as one', () => {
+test('only a file that the server has recognized as a picture is shown as one', () => {
   expect(isPicture(file(1, 1))).toBe(true);
   expect(isPicture(file())).toBe(false);
   expect(isPicture(file(1, 1, 'image/svg+xml'))).toBe(true);
   expect(isPicture(file(1, 1, 'text/html'))).toBe(false);
 });
 
-test('a blurred picture has the colours of the whole, and nonsense is none', () => {
-  // One red: `L`, no waves, the average.
+test('a blurhash becomes pixels, and an invalid one does not', () => {
+  // A red picture: `L` is the number of components, followed by no waves and the average colour.
   const red = pixels(`L0${'TI:j'}${'fQ'.repeat(11)}`, 4, 3);
   expect([...(red ?? [])].slice(0, 4)).toEqual([255, 0, 0, 255]);
   expect(red?.length).toBe(48);
@@ -39,7 +39,7 @@ test('a blurred picture has the colours of the whole, and nonsense is none', () 
   }
 });
 
-test('sizes and reasons are words', () => {
+test('sizes and errors become texts', () => {
   expect([words.size(7), words.size(48_211), words.size(104_857_600)]).toEqual([
     '7 byte',
     '48 kB',
@@ -51,12 +51,12 @@ test('sizes and reasons are words', () => {
   expect(whyNot('toString' as 'internal', words, 0)).toBe('Upload failed');
 });
 
-test('a link knows its end', () => {
+test('a link contains its expiry time', () => {
   expect(isOver('/v1/files/1/00ff/x?e=1000&s=a', 1_000_000)).toBe(true);
   expect(isOver('/v1/files/1/00ff/x?e=1000&s=a', 900_000)).toBe(false);
   expect(isOver('/x', 1)).toBe(false);
 });
 
-test('times are minutes and seconds', () => {
+test('durations are minutes and seconds', () => {
   expect([clock(0), clock(9.99), clock(61), clock(600)]).toEqual(['0:00', '0:09', '1:01', '10:00']);
 });

@@ -1,15 +1,15 @@
-// Measures how loud a microphone is while it records.
+// Measures the level of a microphone during a recording.
 
-/** Times per second: a message of ten minutes has 6,000 values. */
+/** Milliseconds between two values: a message of ten minutes has 6,000 values. */
 const MEASURE_MS = 100;
 
 export class LevelMeter {
-  /** From 0 to 1, oldest first. */
+  /** Values from 0 to 1, oldest first. */
   readonly levels: number[] = [];
   #context: AudioContext | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `measured` is called after each value. Without Web Audio there are none. */
+  /** Calls `measured` after each value. Without Web Audio, `levels` stays empty. */
   constructor(stream: MediaStream, measured: () => void) {
     try {
       this.#context = new AudioContext();

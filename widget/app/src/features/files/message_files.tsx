@@ -1,4 +1,4 @@
-// The files of a message: pictures in a grid, of a size that is known before they are here, all others as rows.
+// The files of a message: pictures in a grid, with a size that is known before they load, and other files as rows.
 
 import type { Message, SentFile } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -22,7 +22,7 @@ interface Props {
   actions: MessageActions;
 }
 
-/** In CSS pixels; larger ones are scaled down to it. */
+/** Limits of a picture's size in CSS pixels. Larger pictures are scaled down. */
 const WIDEST = 240;
 const TALLEST = 300;
 const LEAST = 80;
@@ -76,11 +76,11 @@ export function isPicture(file: SentFile): boolean {
   return file.width !== undefined && file.height !== undefined && file.type.startsWith('image/');
 }
 
-/** Strangers whose pictures one wanted to see, until the page is left. */
+/** Strangers whose pictures the user has shown, until the page is closed. */
 const unveiled = new Set<string>();
 const veils = new Set<() => void>();
 
-/** Showing one blurred picture shows all pictures of that stranger. */
+/** Re-renders when the user shows a blurred picture, because all pictures of that stranger are then shown. */
 function useRedraw(wanted: boolean): void {
   const [, turn] = useState(0);
   useEffect(() => {
@@ -94,7 +94,7 @@ function useRedraw(wanted: boolean): void {
 interface ShotProps {
   file: SentFile;
   alone: boolean;
-  /** It comes from a stranger, and is shown when it is asked for. */
+  /** The picture comes from a stranger and is shown only on request. */
   veiled: boolean;
   onShow(): void;
 }
@@ -131,7 +131,7 @@ function Shot({ file, alone, veiled, onShow }: ShotProps) {
   );
 }
 
-/** Of the picture's shape, unless that is very long or thin; then its edges are cut. */
+/** The size keeps the picture's shape, unless the shape is very long or thin. Then the edges are cut. */
 export function shownSize({ width = 1, height = 1 }: SentFile): { width: number; height: number } {
   const share = Math.min(1, WIDEST / width, TALLEST / height);
   const fit = (side: number) => Math.max(LEAST, Math.round(side * share));
@@ -154,7 +154,7 @@ function Row({ file }: { file: SentFile }) {
       aria-label={`${words.download(file.name)}, ${words.size(file.size)}`}
       onClick={event => {
         if (!isOver(file.url, Date.now())) return;
-        // The page was open for long: with a link of now the same click once more.
+        // The link has expired on a page that was open for long. Renew it and repeat the click.
         event.preventDefault();
         renewed(client, file.url).then(
           ({ url }) => {

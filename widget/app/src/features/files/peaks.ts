@@ -1,9 +1,10 @@
-// How loud a voice message is over its time: at most 64 digits, from 0 for silence to z for the loudest, as the server keeps them.
+// The loudness of a voice message over time, in the format of the server: at most 64 digits from 0
+// (silence) to z (loudest).
 
 const MOST = 64;
 const LOUDEST = 35;
 
-/** `levels`: any number of values from 0 to 1, one after the other. The loudest becomes `z`. */
+/** `levels`: values from 0 to 1 in order of time. The loudest becomes `z`, unless it is below `QUIET`. */
 export function peaksOf(levels: ArrayLike<number>): string {
   const parts = Math.min(MOST, levels.length);
   const highest = Array.from({ length: parts }, (_, part) => {
@@ -13,14 +14,14 @@ export function peaksOf(levels: ArrayLike<number>): string {
       most = Math.max(most, Math.abs(levels[at] ?? 0));
     return most;
   });
-  // Noise of a quiet room is not drawn as a voice.
+  // Noise of a quiet room must not look like a voice.
   const loudest = Math.max(QUIET, ...highest);
   return highest.map(one => Math.round((one / loudest) * LOUDEST).toString(36)).join('');
 }
 
 const QUIET = 0.02;
 
-/** Of each part, from 0 to 1. */
+/** The height of each part, from 0 to 1. */
 export function heights(peaks: string): number[] {
   return Array.from(peaks, digit => (Number.parseInt(digit, LOUDEST + 1) || 0) / LOUDEST);
 }

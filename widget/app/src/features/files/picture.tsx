@@ -1,5 +1,5 @@
-// A picture, drawn on a canvas: it is fetched as data, so a page need not allow pictures of another origin for it
-// (`connect-src`, which it allows anyway, is enough).
+// Draws a picture on a canvas. The picture is fetched as data: the page's policy then needs only
+// `connect-src`, which it allows anyway, and no pictures of another origin.
 
 import type { Client, SentFile } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -10,9 +10,9 @@ import { fetchFile } from './file_url.ts';
 
 interface Props {
   file: SentFile;
-  /** The whole, and not its thumbnail. */
+  /** Shows the full picture instead of its thumbnail. */
   whole?: boolean;
-  /** Only the blur of it: nothing of the picture is fetched. */
+  /** Shows only the blurred preview. The picture is not fetched. */
   veiled?: boolean;
   label: string;
   onLost(): void;
@@ -22,7 +22,7 @@ export function Picture({ file, whole = false, veiled = false, label, onLost }: 
   const client = useClient();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [here, setHere] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the id names the picture, and its link may be a newer one each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the id identifies the picture, and its link may change
   useLayoutEffect(() => {
     if (canvas.current && !here) blur(canvas.current, file);
   }, [file.id]);
@@ -46,12 +46,12 @@ export function Picture({ file, whole = false, veiled = false, label, onLost }: 
   return <canvas ref={canvas} class={here ? 'picture is-here' : 'picture'} role="img" aria-label={label} />;
 }
 
-/** Decoded pictures that were shown last. */
+/** The decoded pictures that were shown last. */
 const kept = new Map<string, Promise<ImageBitmap>>();
 const MOST_KEPT = 40;
 
 function load(client: Client, file: SentFile, thumbnail: boolean): Promise<ImageBitmap> {
-  // The id names it; the link to it may be a newer one each time.
+  // The id identifies the picture, because its link may change.
   const name = `${file.id} ${thumbnail}`;
   const old = kept.get(name);
   kept.delete(name);
@@ -60,7 +60,7 @@ function load(client: Client, file: SentFile, thumbnail: boolean): Promise<Image
   bitmap.catch(() => kept.delete(name));
   for (const [oldest] of kept) {
     if (kept.size <= MOST_KEPT) break;
-    // Closed by the collector: it may be on the screen still.
+    // The garbage collector closes the bitmap, because it may still be on the screen.
     kept.delete(oldest);
   }
   return bitmap;

@@ -1,4 +1,4 @@
-// A picture in full, over the whole window; the arrows lead through all that are loaded in the conversation.
+// Shows a picture in full over the whole window. The arrow keys show the other loaded pictures of the conversation.
 
 import type { SentFile } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { useFileWords } from './words.ts';
 
 interface Props {
   pictures: readonly SentFile[];
-  /** Its id. */
+  /** The id of the picture that is shown first. */
   first: string;
   onClose(): void;
 }
@@ -34,7 +34,7 @@ export function PictureViewer({ pictures, first, onClose }: Props) {
   const { place, zoom, dragged, larger, smaller, onKey } = useZoom(file?.id);
   useLayoutEffect(() => {
     const element = dialog.current;
-    // In the top layer of the window; the browser keeps the focus inside and gives it back.
+    // The dialog is in the top layer. The browser keeps the focus inside and restores it afterwards.
     element?.showModal();
     return () => element?.close();
   }, []);
@@ -47,7 +47,7 @@ export function PictureViewer({ pictures, first, onClose }: Props) {
     const forward = wording.direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight';
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (isPlain && onKey(event.key)) {
-      // Done.
+      // The zoom has handled the key.
     } else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') go(event.key === forward ? 1 : -1);
     else if (event.key === 'Escape') onClose();
     else {

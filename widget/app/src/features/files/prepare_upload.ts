@@ -1,6 +1,6 @@
-// Prepares a file for upload: a large photo is made smaller, and loses its location.
+// Prepares a file for upload: a large photo is scaled down, which also removes its location.
 
-/** As the server would scale it; what is sent then is a tenth of what a camera makes. */
+/** The server scales to the same size. A scaled photo has about a tenth of the bytes from a camera. */
 const LONGEST_SIDE = 2_560;
 const LARGE_BYTES = 1_500_000;
 const PREVIEW_SIDE = 96;
@@ -26,7 +26,10 @@ export async function prepared(file: File): Promise<Prepared> {
   return { bytes, name, preview };
 }
 
-/** A picture that is shown small: scaled on the device, so that little of it is sent. Fails where the browser cannot read it. */
+/**
+ * A picture for a small display, scaled on the device to send fewer bytes. Rejects if the browser cannot
+ * read the file.
+ */
 export async function smallPicture(
   file: File,
   longest: number,

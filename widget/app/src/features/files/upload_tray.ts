@@ -1,5 +1,5 @@
-// The files that are about to be sent in a conversation or a thread. A tray outlives the view on the screen: its files are
-// there again when the member comes back, and a sent message goes out when all of its files are uploaded.
+// The files that the user is about to send in a conversation or a thread. A tray outlives its view: its
+// files are still there when the user returns. A sent message goes out when all of its files are uploaded.
 
 import type { Client, Code, ConversationKey, SentFile } from '@kith/client';
 import { Upload, type VoiceOf } from '@kith/client/upload';
@@ -14,14 +14,14 @@ export interface Item {
   id: number;
   name: string;
   size: number;
-  /** To be shown beside its name. */
+  /** Shown beside the name. */
   preview?: ImageBitmap;
-  /** Undefined while it is made ready. */
+  /** Undefined while the file is being prepared. */
   upload?: Upload;
   failed?: Code;
 }
 
-/** The message text of the files, once the member has sent them. */
+/** The text and the reply of the message, after the user has sent the files. */
 interface Sent {
   text: string;
   replyTo: number | undefined;
@@ -40,7 +40,7 @@ export class Tray {
     private readonly mostBytes: () => number,
   ) {}
 
-  /** Answers how many did not fit. */
+  /** Returns the number of files that did not fit. */
   add(files: readonly File[], voice?: VoiceOf): number {
     const room = MOST_FILES - this.items.length;
     for (const file of files.slice(0, room)) void this.#add(file, voice);
@@ -56,7 +56,7 @@ export class Tray {
     item.upload?.retry();
   }
 
-  /** They go out with this text, now or when all of them have come. */
+  /** Sends the files with this text as soon as all of them are uploaded. */
   send(text: string, replyTo: number | undefined): void {
     this.sent = { text, replyTo };
     this.#changed();
@@ -71,7 +71,7 @@ export class Tray {
     const id = ++this.#numbers;
     this.#keep([...this.items, { id, name: file.name, size: file.size }]);
     const { bytes, name, preview } = await prepared(file);
-    // It was removed meanwhile.
+    // The file was removed meanwhile.
     if (!this.items.some(one => one.id === id)) return;
     const more = { name, size: bytes.size, ...(preview && { preview }) };
     if (bytes.size > this.mostBytes()) return this.#set(id, { ...more, failed: 'file_too_large' });

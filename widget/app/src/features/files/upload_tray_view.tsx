@@ -1,4 +1,4 @@
-// In the composer: the files that are about to be sent, how far they are, and what is wrong with them.
+// The tray in the composer: the files that the user is about to send, their progress and their errors.
 
 import type { Conversation } from '@kith/client';
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
@@ -18,7 +18,7 @@ interface Props {
   handle: { current: AttachHandle | null };
   conversation: Conversation;
   source: ConversationSource;
-  /** Chosen, pasted, dropped or said; a new list each time. */
+  /** Files that were chosen, pasted or dropped. Each selection is a new list. */
   picked: readonly File[];
   onChange(count: number): void;
 }
@@ -46,7 +46,7 @@ export function TrayView({ handle, conversation, source, picked, onChange }: Pro
   }, [handle, tray]);
   useEffect(() => tray.listen(() => redraw(undefined)), [tray]);
   useEffect(() => {
-    // Drawn anew with the same list, it has them already.
+    // The tray already has these files if the view was mounted again with the same list.
     if (taken.has(picked)) return;
     taken.add(picked);
     if (tray.add(picked) > 0) announce(words.tooMany);

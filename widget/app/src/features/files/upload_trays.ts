@@ -1,4 +1,4 @@
-// The conversations and threads with files that are about to be sent.
+// The trays of all conversations and threads, by client.
 
 import type { Client, ConversationKey } from '@kith/client';
 import type { ConversationSource } from '../chat/conversation_source.ts';
@@ -6,7 +6,7 @@ import type { Tray } from './upload_tray.ts';
 
 export const trays = new WeakMap<Client, Map<string, Tray>>();
 
-/** A thread has files of its own. */
+/** A thread has its own tray. */
 export function trayName(key: ConversationKey, { thread }: ConversationSource): string {
   return `${key}\n${thread ?? ''}`;
 }

@@ -1,18 +1,18 @@
-// A picture in its place, enlarged by wheel, fingers, double click, keys and buttons, and moved by dragging.
+// Zooms a picture by wheel, fingers, double click, keys and buttons, and moves it by dragging.
 
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { inside, moved, type Point, WHOLE, type Zoom, zoomed } from './zoom.ts';
 
 const STEP = 1.5;
 const DOUBLE_CLICK = 2.5;
-/** Of one notch of a wheel, which is 100 to 120 pixels in most browsers. */
+/** Zoom per pixel of the wheel. One notch of a wheel is 100 to 120 pixels in most browsers. */
 const PER_PIXEL = 0.002;
-/** Pixels by which an arrow key moves. */
+/** Pixels by which an arrow key moves the picture. */
 const ARROW = 60;
-/** A pointer that moves less has clicked. */
+/** A pointer that moves fewer pixels is a click. */
 const DRAGS = 4;
 
-/** `of`: with another picture it begins anew. */
+/** `of`: the id of the picture. Another picture resets the zoom. */
 export function useZoom(of: string | undefined) {
   const place = useRef<HTMLElement>(null);
   const [zoom, setZoom] = useState<Zoom>(WHOLE);
@@ -26,7 +26,7 @@ export function useZoom(of: string | undefined) {
     setZoom(old => inside(next(old), size, { x: element.clientWidth, y: element.clientHeight }));
   }, []);
   const step = useCallback((factor: number, at?: Point) => change(old => zoomed(old, factor, at)), [change]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture begins as a whole
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture resets the zoom
   useLayoutEffect(() => setZoom(WHOLE), [of]);
 
   useLayoutEffect(() => {
@@ -37,11 +37,11 @@ export function useZoom(of: string | undefined) {
       const box = element.getBoundingClientRect();
       return { x: x - box.left - box.width / 2, y: y - box.top - box.height / 2 };
     };
-    // Preact listens to wheels passively, and then the page would scroll or zoom.
+    // Preact adds passive wheel listeners, and the page would scroll or zoom.
     const onWheel = (event: WheelEvent) => {
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 40 : 1);
-      // The touchpad's pinch comes as a wheel with small steps.
+      // A pinch on a touchpad arrives as a wheel event with `ctrlKey` and small steps.
       step(Math.exp(-pixels * PER_PIXEL * (event.ctrlKey ? 5 : 1)), fromMiddle(event));
     };
     const onDown = (event: PointerEvent) => {
@@ -68,7 +68,7 @@ export function useZoom(of: string | undefined) {
     element.addEventListener('wheel', onWheel, { passive: false });
     element.addEventListener('pointerdown', onDown);
     element.addEventListener('dblclick', onDouble);
-    // The pointer may leave the place while it drags.
+    // The pointer may leave the element during a drag.
     addEventListener('pointermove', onMove);
     addEventListener('pointerup', onUp);
     addEventListener('pointercancel', onUp);
@@ -82,7 +82,7 @@ export function useZoom(of: string | undefined) {
     };
   }, [change, step]);
 
-  /** Answers whether the key was one of the zoom's. */
+  /** Returns true if the zoom has handled the key. */
   const onKey = (key: string): boolean => {
     if (key === '+' || key === '=') step(STEP);
     else if (key === '-') step(1 / STEP);
@@ -94,7 +94,7 @@ export function useZoom(of: string | undefined) {
   return {
     place,
     zoom,
-    /** The click that ends a drag is none. */
+    /** True after a drag: the click that ends it must be ignored. */
     dragged,
     larger: () => step(STEP),
     smaller: () => step(1 / STEP),
@@ -102,7 +102,7 @@ export function useZoom(of: string | undefined) {
   };
 }
 
-/** An arrow shows more of its side. */
+/** An arrow key shows more of its side. */
 const ARROWS: Record<string, Point> = {
   ArrowLeft: { x: ARROW, y: 0 },
   ArrowRight: { x: -ARROW, y: 0 },

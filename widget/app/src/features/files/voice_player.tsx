@@ -1,4 +1,4 @@
-// Plays a voice message by Web Audio, which needs nothing of the page's policy: its waveform, and a slider over it.
+// Plays a voice message with Web Audio, which the page's policy cannot forbid. Shows its waveform with a slider.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
@@ -12,17 +12,17 @@ import { Waveform } from './waveform.tsx';
 import { useFileWords } from './words.ts';
 
 let context: AudioContext | undefined;
-/** One is heard at a time. */
+/** Stops the current player: only one voice message plays at a time. */
 let silence: (() => void) | undefined;
 
 const TICK_MS = 100;
 
 interface Props {
-  /** Its bytes, fetched when it is played for the first time. */
+  /** The recording, fetched when it is first played. */
   fetch(): Promise<Blob>;
-  /** Seconds, as far as is known. */
+  /** Seconds, as far as they are known. */
   duration: number;
-  /** Undefined: made when it is played for the first time. */
+  /** Undefined: measured when the recording is first played. */
   peaks: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Records a voice message: the level while it records, then a preview, which is sent or discarded.
+// Records a voice message: shows the level during the recording, then a preview to send or discard.
 
 import type { Conversation } from '@kith/client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
@@ -19,7 +19,7 @@ import { useFileWords } from './words.ts';
 
 const TYPES = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];
 const LONGEST_MS = 10 * 60_000;
-/** Levels that are shown while it records: the last six seconds. */
+/** Number of levels shown during the recording: the last six seconds. */
 const SHOWN_LEVELS = 60;
 
 export { lateWords as words } from '../../wording/late_words.ts';
@@ -34,7 +34,7 @@ interface Props {
 interface Recorded {
   data: Blob;
   milliseconds: number;
-  /** Undefined where the browser could not measure. */
+  /** Undefined if the browser could not measure the level. */
   peaks: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export function VoiceRecorder({ conversation, source, replyTo, onDone }: Props) 
     const timer = setInterval(() => setPassed(Date.now() - began), 200);
     return () => clearInterval(timer);
   }, [began, recorded]);
-  /** Ends the recording, and answers what was recorded. */
+  /** Stops the recording and returns it. */
   const stop = (): Promise<Recorded | undefined> => {
     const { current } = recorder;
     if (recorded || current === undefined || began === undefined) return Promise.resolve(recorded);

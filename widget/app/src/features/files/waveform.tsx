@@ -1,10 +1,10 @@
-// The loudness of a voice message as bars. What was played has the full colour.
+// The loudness of a voice message as bars. The played part has the full colour.
 
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { heights } from './peaks.ts';
 import css from './waveform.css?inline';
 
-/** `share`: how much of it was played, from 0 to 1. */
+/** `share`: the played part, from 0 to 1. */
 export function Waveform({ peaks, share }: { peaks: string; share: number }) {
   useStyles(css);
   const bars = heights(peaks);

@@ -39,7 +39,7 @@ export function whyNot(code: Code, words: FileWords, most: number): string {
   return Object.hasOwn(errors, code) ? (errors[code as 'other'] as string) : errors.other;
 }
 
-/** The kind of a file by its name, for people. */
+/** The file extension in capitals as a label. Empty if it has more than four characters. */
 export function ending(name: string): string {
   const last = name.split('.').pop() ?? '';
   return last === name || last.length > 4 ? '' : last.toUpperCase();

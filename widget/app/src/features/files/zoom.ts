@@ -1,9 +1,9 @@
-// How far a picture is enlarged, and which part of it is in view.
+// The scale of a zoomed picture, and the part that is visible.
 
 export interface Zoom {
   /** 1: the whole picture fits its place. */
   scale: number;
-  /** How far its middle is from the middle of its place, in pixels. */
+  /** Distance in pixels from the middle of the place to the middle of the picture. */
   x: number;
   y: number;
 }
@@ -16,7 +16,7 @@ export interface Point {
 export const WHOLE: Zoom = { scale: 1, x: 0, y: 0 };
 const MOST = 8;
 
-/** Larger or smaller by `factor`; what is at `at`, seen from the middle of the place, stays there. */
+/** Scales by `factor`. The point `at`, relative to the middle of the place, does not move. */
 export function zoomed(zoom: Zoom, factor: number, at: Point = { x: 0, y: 0 }): Zoom {
   const scale = Math.min(MOST, Math.max(1, zoom.scale * factor));
   const by = scale / zoom.scale;
@@ -27,7 +27,7 @@ export function moved(zoom: Zoom, by: Point): Zoom {
   return { ...zoom, x: zoom.x + by.x, y: zoom.y + by.y };
 }
 
-/** No further than to its edges: `picture` is its size at scale 1, `place` the size of its place. */
+/** Limits the position to the edges. `picture` is its size at scale 1, `place` is the size of its place. */
 export function inside(zoom: Zoom, picture: Point, place: Point): Zoom {
   const limit = (of: 'x' | 'y') => {
     const most = Math.max(0, (picture[of] * zoom.scale - place[of]) / 2);

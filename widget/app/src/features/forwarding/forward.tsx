@@ -1,4 +1,4 @@
-// Where a message is forwarded to: a chat of one's own, or somebody of the directory.
+// The sheet for forwarding a message: to a chat of the user, or to a person of the directory.
 
 import { type ConversationKey, direct, isRoom, type Message } from '@kith/client';
 import { useState } from 'preact/hooks';
