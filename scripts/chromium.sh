@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints the path of the Chromium for the browser tests; with `shell`, of its headless shell, which takes half of the CPU
-# time. As root it installs Debian's package if it is missing. Without a headless shell, prints the path of Chromium.
+# Prints the path of the Chromium for the browser tests; with `shell`, of its headless shell, which takes half of the
+# CPU time. As root it installs Debian's package if it is missing. Without a headless shell, prints the path of
+# Chromium.
 set -euo pipefail
 
 wanted=${1:-chromium}

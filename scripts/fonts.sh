@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the fonts of the documentation's pictures, so that pictures look the same on all machines. As root it installs
-# Debian's packages; otherwise it prints the command.
+# Installs the fonts of the documentation's pictures, so that pictures look the same on all machines. As root it
+# installs Debian's packages; otherwise it prints the command.
 set -euo pipefail
 
 packages=(fonts-inter fonts-noto-core fonts-noto-color-emoji)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Counts the instructions of each operation of crates/bench with valgrind, and writes crates/bench/instructions.txt; with
-# --check it compares instead, and fails if an operation has grown by more than 2 % over the count in the file.
+# Counts the instructions of each operation of crates/bench with valgrind, and writes crates/bench/instructions.txt;
+# with --check it compares instead, and fails if an operation has grown by more than 2 % over the count in the file.
 #
-# BENCH_BIN: its release build. Each operation is counted N times and 2 N times; the difference, divided by N, is one time.
-# The work of a database in memory is not counted: "in-domain" is the domain alone.
-# Counts of several threads vary by 1.2 % from run to run (measured), so groups may grow by 5 %.
-# Counts are valid for one compiler, valgrind and C library, and a processor with AVX2: valgrind shows all of those alike.
-# On other machines the script says so and compares nothing. docs/design/benches.md has the variation of the counts.
+# BENCH_BIN: its release build. Each operation is counted N times and 2 N times; the difference, divided by N, is one
+# time. The work of a database in memory is not counted: "in-domain" is the domain alone. Counts of several threads vary
+# by 1.2 % from run to run (measured), so groups may grow by 5 %. Counts are valid for one compiler, valgrind and C
+# library, and a processor with AVX2: valgrind shows all of those alike. On other machines the script says so and
+# compares nothing. docs/design/benches.md has the variation of the counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 // Attacks on a real node, with bounds for the cost to other users and for revealed data. `make attacks` runs them
-// against a release build and prints a table. A bound that does not hold fails the run. All traffic goes to loopback and
-// is bounded in count. A run takes about two minutes.
+// against a release build and prints a table. A bound that does not hold fails the run. All traffic goes to loopback,
+// and its amount is bounded. A run takes about two minutes.
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
-// An afternoon on a site of their own: the owner makes it, colours it and pastes the snippet; two members and a moderator live there,
-// one of them on two devices, one on a phone in Arabic, and a stranger comes. Who has closed the site is told by a push, the whole way
-// from the node to the owner's own service worker. Whatever happens, no console complains.
+// An afternoon on one site. The owner creates it, sets its colour and pastes the snippet. Two members, a moderator and
+// a stranger use it: one on two devices, one on a phone in Arabic. A member who has closed the site gets a push, from
+// the node to the owner's service worker. No console may show an error.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -46,14 +46,14 @@ after(async () => {
   await pushes.close();
 });
 
-/** Somebody on the owner's page, with the panel open. */
+/** Opens the owner's page for a user, with the panel open. */
 async function comes(user, options = DESKTOP) {
   const context = await person(browser, options);
   await context.grantPermissions(['microphone'], { origin: host.origin });
   return { context, widget: await visit(context, user) };
 }
 
-/** The shown notices of a context's browser; no page of the site with the messenger needs to be open for it. */
+/** The shown notices of a context's browser. No page with the messenger needs to be open. */
 async function notices(context) {
   const page = await context.newPage();
   await page.goto(`${host.origin}/style.css`);
@@ -78,7 +78,7 @@ const row = (widget, name) => widget.page.locator('kith-widget .chat-row', { has
 const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
 const token = role => kith.command('token', '--site', SITE, '--user', 'owner', '--role', role);
 
-/** From their disk, by the button and the system's own dialog. */
+/** Attaches a picture from the disk, with the button and the system's file dialog. */
 async function attachPicture(widget) {
   const painted = await widget.page.evaluate(() => {
     const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 480 });
@@ -102,7 +102,7 @@ const focused = (page, selector) =>
     selector,
   );
 
-/** No more often than somebody would press it. */
+/** Presses Tab until the element has the focus, 30 times at most. */
 async function tabTo(page, selector) {
   for (let presses = 0; presses < 30 && !(await focused(page, selector)); presses++)
     await page.keyboard.press('Tab');
@@ -147,7 +147,7 @@ test('what `kith site add` says is pasted into a page of another origin, and wor
   await new Promise(resolve => server.close(resolve));
 });
 
-/** As docs/embed.md shows it to an owner. */
+/** Signs a token as docs/embed.md shows it. */
 function signed(secret, claims) {
   const part = value => Buffer.from(JSON.stringify(value)).toString('base64url');
   const exp = Math.floor(Date.now() / 1000) + 3_600;
@@ -162,7 +162,7 @@ test('an afternoon', async t => {
       () => true,
       () => false,
     );
-  // A user exists after the first sign-in, which the page does not wait for.
+  // A user exists after the first sign-in, and the page does not wait for it.
   await until(promoted, 'nora is a moderator');
   await nora.widget.page.reload();
   await nora.widget.show();

@@ -1,4 +1,4 @@
-// The bar: chats side by side at the bottom of the page, on a fake client.
+// The bar shows chats side by side at the bottom of the page. Tested with a fake client.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,11 +1,11 @@
-// Chromium for the tests: contexts whose every page keeps a list of what went wrong on it.
+// Chromium for the tests: each context records the errors and warnings of its pages.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The tests borrow what the widget's lock file installs. */
+/** The tests use packages that the widget's lock file installs. */
 const require = createRequire(new URL('../../widget/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -20,7 +20,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Every wait is for a condition. It may take so long on a machine that is busy with other work. */
+/** Each wait is for a condition. On a busy machine it may take this long. */
 export const PATIENCE_MS = 60_000;
 
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
@@ -29,12 +29,12 @@ export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, is
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const SHELL = process.env.CHROMIUM_SHELL ?? '/usr/bin/chromium-headless-shell';
 
-/** Chromium's headless shell where it is installed: the same pages for half of the CPU time. It has no notifications. */
+/** Starts Chromium's headless shell if it is installed: it takes half of the CPU time, but has no notifications. */
 export function launch(...more) {
   return start(existsSync(SHELL) ? SHELL : CHROMIUM, more);
 }
 
-/** The whole Chromium, which shows notifications. */
+/** Starts the full Chromium, which shows notifications. */
 export function launchWithNotifications(...more) {
   return start(CHROMIUM, more);
 }
@@ -44,13 +44,13 @@ function start(executablePath, more) {
 }
 
 /**
- * A member's browser of their own. `troubles(context)` tells what its pages complained about. After a reload the panel is closed,
- * but with `reopens`.
+ * A browser context of one member. `troubles(context)` lists the errors of its pages. After a reload the panel is
+ * closed, except with `reopens`.
  */
 export async function person(browser, { reopens = false, ...options } = DESKTOP) {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
-  // The widget's root is closed to the page, and so to us: for the tests it is opened.
+  // The widget's shadow root is closed to the page, and so to tests. Open it for the tests.
   await context.addInitScript(() => {
     const attach = Element.prototype.attachShadow;
     Element.prototype.attachShadow = function (init) {
@@ -65,7 +65,7 @@ export async function person(browser, { reopens = false, ...options } = DESKTOP)
     });
   });
   await context.addInitScript(withoutIsolates);
-  // For a look at a widget that is newer than the binary: KITH_WIDGET=widget/dist.
+  // KITH_WIDGET=widget/dist tests a widget that is newer than the binary.
   const newer = process.env.KITH_WIDGET;
   if (newer) {
     await context.route(/\/kith(\.js|\/.*)$/, route =>
@@ -100,7 +100,7 @@ export async function person(browser, { reopens = false, ...options } = DESKTOP)
 
 const troublesOf = new WeakMap();
 
-/** Tests find texts as a reader sees them: without the marks by which names in them keep their direction (U+2068, U+2069). */
+/** Removes the marks that isolate the direction of names (U+2068, U+2069), so that tests find texts as shown. */
 function withoutIsolates() {
   const plain = text => (typeof text === 'string' ? text.replace(/[\u2068\u2069]/g, '') : text);
   const { createTextNode } = Document.prototype;
@@ -129,22 +129,22 @@ function withoutIsolates() {
   }
 }
 
-/** Nothing was thrown, nothing was blocked by the page's policy, nothing was complained about. */
+/** Asserts that no page threw an error, logged an error or warning, or violated its policy. */
 export function assertNoTrouble(context, except = /^$/) {
   const list = troublesOf.get(context).filter(one => !except.test(one));
   assert.deepEqual(list, []);
 }
 
-/** No violation of WCAG 2.2 A and AA, nor of axe's best practices, inside the widget. */
+/** Asserts that the widget violates neither WCAG 2.2 A and AA nor axe's best practices. */
 export async function assertAccessible(page, what) {
   await page.evaluate(settled);
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const violations = await page.evaluate(async () => {
     const run = await globalThis.axe.run('kith-widget', {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-      // Passed checks are not read.
+      // Report violations only; no test reads passed checks.
       resultTypes: ['violations'],
-      // Headings of the widget continue those of a page that it does not know.
+      // The widget's headings follow those of the page, which the widget does not know.
       rules: { 'heading-order': { enabled: false } },
     });
     return run.violations.map(one => ({
@@ -155,7 +155,7 @@ export async function assertAccessible(page, what) {
   assert.deepEqual(violations, [], `axe: ${what}`);
 }
 
-/** The same in each of the colour schemes, for a widget whose theme follows the system's. */
+/** Asserts accessibility in each colour scheme, for a widget whose theme follows the system. */
 export async function assertAccessibleIn(schemes, page, what) {
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
@@ -164,7 +164,7 @@ export async function assertAccessibleIn(schemes, page, what) {
   }
 }
 
-/** Waits until fading elements have their colours. Endless animations are not waited for. */
+/** Waits until transitions have ended, so that elements have their final colours. Ignores endless animations. */
 export async function settled() {
   const root = document.querySelector('kith-widget').shadowRoot;
   const running = root
@@ -178,7 +178,7 @@ export async function shot(target, name, folder = process.env.SHOTS) {
   if (folder) await target.screenshot({ path: join(folder, `${name}.png`) });
 }
 
-/** Waits until `look`, called in the page, gives something true. It may be async: `page.waitForFunction` takes its promise for true. */
+/** Waits until `look` returns a true value in the page. It may be async, unlike with `page.waitForFunction`. */
 export function untilIn(page, look, what) {
   const once = () =>
     page.evaluate(look).catch(error => {
@@ -188,7 +188,7 @@ export function untilIn(page, look, what) {
   return until(once, what);
 }
 
-/** Waits until `look` gives something true; its last value otherwise says what was there instead. */
+/** Waits until `look` returns a true value. After the timeout the error contains its last value. */
 export async function until(look, what) {
   const end = Date.now() + PATIENCE_MS;
   let last;

@@ -1,5 +1,5 @@
-// Calls that go through the node's own relay, over each way to it: for members who hide their address, and for networks that
-// let nothing else through.
+// Calls through the node's own relay, over each transport: for members who hide their address, and for networks that
+// block all other traffic.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -23,7 +23,7 @@ before(async () => {
   const name = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
   await promisify(execFile)('openssl', ['req', '-x509', ...wanted, ...name, '-keyout', key, '-out', cert]);
   [browser, kith] = await Promise.all([
-    // The certificate is nobody's.
+    // The certificate is self-signed.
     launchForCalls('--ignore-certificate-errors'),
     Kith.start({
       KITH_HTTPS: '127.0.0.1:0',
@@ -42,11 +42,11 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A member who hides their address, and whose network lets only one way through. */
+/** A member who hides their address, and whose network allows only one transport to the relay. */
 async function hidden(name, way) {
   const context = await browserOf(browser);
   await context.addInitScript(only => {
-    // Not on the empty page that each tab begins with.
+    // Skip the empty page with which each tab begins.
     if (location.protocol === 'http:') localStorage.setItem('kith.call.relay', 'on');
     const wanted = new RegExp(only);
     const through = ({ iceServers = [], ...more } = {}) => ({
@@ -68,7 +68,7 @@ async function hidden(name, way) {
   return Widget.of(context, kith, name);
 }
 
-/** How one's own end of the way is reached, and what kind it is. */
+/** The local candidate of the selected pair: its kind, and the transport to the relay. */
 const ownEnd = ({ page }) =>
   page.evaluate(async () => {
     const all = Array.from((await globalThis.connections.at(-1).getStats()).values());

@@ -1,5 +1,5 @@
-// Two members call each other through the widget, with the browser's own camera and microphone of tests: pictures and
-// voices go both ways, a reload comes back, and whoever ends it ends it for both.
+// Two members call each other through the widget, with the browser's fake camera and microphone. Video and audio flow
+// in both directions, a reload rejoins the call, and either member ends it for both.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -35,7 +35,7 @@ after(async () => {
   await kith.stop();
 });
 
-/** Frames that the element with the other one's picture has shown. */
+/** The number of frames that the element with the other member's video has shown. */
 const drawn = ({ page }) =>
   page.evaluate(
     () =>
@@ -162,7 +162,7 @@ describe('a call through the widget', () => {
     await button(second, 'Accept with voice only').click();
     await card(other).waitFor({ state: 'detached' });
     await flows(second, false);
-    // The first tab has held the connection: the other one takes it over, and its place in the call.
+    // The first tab held the connection. The second tab takes over the connection and the place in the call.
     await other.page.close();
     const again = () => second.page.evaluate(() => globalThis.connections.length > 1);
     await until(again, 'it has made another connection');
@@ -295,7 +295,7 @@ describe('what is in the way', () => {
   });
 });
 
-/** How long the call has lasted, as its window shows it; NaN while it shows something else. */
+/** The duration of the call in its window, in seconds. NaN while the window shows another text. */
 async function seconds(one) {
   const [, minutes, rest] = /^(\d+):(\d\d)/.exec(await line(one)) ?? [];
   return Number(minutes) * 60 + Number(rest);

@@ -3,21 +3,21 @@
 import { assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
 import { Widget } from './widget.mjs';
 
-/** With a camera and a microphone of its own, which anybody may use. */
+/** Starts a browser with a fake camera and microphone, and with the permission to use them. */
 export function launchForCalls(...more) {
   return launch(...CALLS, ...more);
 }
 
-/** What Chromium needs for calls. */
+/** Options of Chromium for calls. */
 export const CALLS = [
   '--use-fake-device-for-media-stream',
   '--use-fake-ui-for-media-stream',
-  // On a machine without a network there is loopback alone, and names of multicast DNS are nobody's.
+  // A machine without a network has only loopback, and cannot resolve names of multicast DNS.
   '--allow-loopback-in-peer-connection',
   '--disable-features=WebRtcHideLocalIpsWithMdns',
 ];
 
-/** A browser of a member; each connection that its pages make is kept to be looked at. */
+/** A browser context of a member. Its pages store their connections in `connections`. */
 export async function browserOf(browser, options = {}) {
   const context = await person(browser, { ...DESKTOP, ...options });
   await context.addInitScript(() => {
@@ -33,7 +33,7 @@ export async function browserOf(browser, options = {}) {
   return context;
 }
 
-/** Contacts, with the panel open. */
+/** Opens the widget for two members who are contacts. */
 export async function pair(browser, kith, one, other, options) {
   const contexts = await Promise.all([browserOf(browser, options), browserOf(browser)]);
   const widgets = await Promise.all([one, other].map((name, at) => Widget.of(contexts[at], kith, name)));
@@ -47,7 +47,7 @@ export async function befriend(widgets, users) {
   for (const at of [0, 1]) await widgets[at].page.evaluate(request, users[1 - at]).catch(() => undefined);
 }
 
-/** Nothing went wrong on their pages, and they go. */
+/** Asserts that the pages had no trouble, and closes their contexts. */
 export async function bye(...widgets) {
   for (const { page } of widgets) {
     assertNoTrouble(page.context());
@@ -70,7 +70,7 @@ export async function call(widget, user, kind) {
   await widget.page.getByRole('menuitem', { name: kind }).click();
 }
 
-/** Voices come in on the newest connection, and pictures. */
+/** Waits until audio arrives on the newest connection, and with `pictures` also video. */
 export function flows(widget, pictures = true) {
   const look = async () => {
     const { frames, energy } = await heard(widget);
@@ -79,7 +79,7 @@ export function flows(widget, pictures = true) {
   return until(look, 'pictures and voices come in');
 }
 
-/** Frames that were read, and how loud it was all in all. */
+/** The number of decoded frames, and the total audio energy. */
 const heard = ({ page }) =>
   page.evaluate(async () => {
     const seen = { frames: 0, energy: 0 };

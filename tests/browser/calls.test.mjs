@@ -1,4 +1,4 @@
-// Two browsers call each other through the client: the server brings them together, and what they say goes its own way.
+// Two browsers call each other through the client. The server connects them, and data flows directly between them.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ let browser;
 let kith;
 before(async () => {
   [browser, kith] = await Promise.all([
-    // On a machine without a network there is loopback alone, and names of multicast DNS are nobody's.
+    // A machine without a network has only loopback, and cannot resolve names of multicast DNS.
     launch('--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'),
     Kith.start(),
   ]);
@@ -19,7 +19,7 @@ after(async () => {
   await kith.stop();
 });
 
-/** On the page: `talk` has the connection, the channel through it, and all that was heard of calls. */
+/** Sets `talk` on the page: the connection, its data channel, and all received events of calls. */
 async function prepare(page) {
   await page.evaluate(async () => {
     const client = await globalThis.Kith.client();
@@ -27,7 +27,7 @@ async function prepare(page) {
     globalThis.talk = talk;
     talk.connect = (ice = []) => {
       talk.pc?.close();
-      // One has a place in the call before one says where one can be reached.
+      // Candidates may be sent only after the caller has a place in the call.
       talk.placed = new Promise(resolve => {
         talk.place = resolve;
       });
@@ -84,7 +84,7 @@ async function member(name) {
   return page;
 }
 
-/** As docs/protocol.md has it: the servers come before candidates are gathered. */
+/** Invites as docs/protocol.md describes it: the ICE servers are set before candidates are gathered. */
 const invite = async user => {
   const { talk } = globalThis;
   talk.connect();
@@ -102,7 +102,7 @@ const invite = async user => {
 const heardBy = (page, text) =>
   until(() => page.evaluate(one => globalThis.talk.said.includes(one), text), `"${text}" is heard`);
 
-/** Said as soon as there is a way. */
+/** Sends a text when the data channel is open. */
 async function tell(page, text) {
   await until(() => page.evaluate(() => globalThis.talk.channel?.readyState === 'open'), 'the way is open');
   await page.evaluate(one => globalThis.talk.channel.send(one), text);

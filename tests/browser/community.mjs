@@ -1,5 +1,5 @@
-// A community in which every screen of the widget has something to show: on one real node, once in English and once in Arabic, with
-// pages of its own server around it. For pictures in the documentation, and for tests that look at all screens.
+// A community with content for every screen of the widget: on one real node, in English and in Arabic, with pages of
+// its own server. Used for pictures in the documentation, and for tests of all screens.
 
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { NAMES, NEWCOMERS, TEXTS } from './community_texts.mjs';
 import { Kith } from './kith.mjs';
 
-/** Nothing here is written at the pace of people; and calls have a relay, on this machine. */
+/** Without limits of rates, because a script writes the content. Calls have a relay on this machine. */
 const SETTINGS = {
   KITH_CALLS_LISTEN: '127.0.0.1:0',
   KITH_CALLS_PEERS: '127.0.0.0/8',
@@ -21,17 +21,17 @@ const SETTINGS = {
 
 const HTML = 'text/html; charset=utf-8';
 
-/** Those of the demo, which the community has for its own. */
+/** The stickers of the demo, which the community uses too. */
 const STICKERS = new URL('../../crates/server/src/demo/stickers/', import.meta.url);
 
-/** Key of the site for each language. */
+/** The key of each language's site. */
 export const SITES = { en: 'garden', ar: 'hadiqa' };
 
 export class Community {
   #secrets = {};
   #here = [];
 
-  /** `picture`: the bytes of a JPEG that members show each other. */
+  /** `picture`: the bytes of a JPEG that members send. */
   static async start(picture, languages = ['en', 'ar']) {
     const community = new Community();
     community.kith = await Kith.start(SETTINGS);
@@ -41,7 +41,7 @@ export class Community {
     return community;
   }
 
-  /** `who` on a page of the community, which forgets what was open on the page before; `mode` as in `data-mode`. */
+  /** The address of a page where `who` is signed in. It does not restore the previous panel. `mode`: `data-mode`. */
   page(language, who, { mode = 'bubble', theme = 'light' } = {}) {
     return `${this.origin}/?${new URLSearchParams({ site: SITES[language], as: who, mode, theme })}`;
   }
@@ -52,7 +52,7 @@ export class Community {
     await Promise.all([new Promise(resolve => this.server.close(resolve)), this.kith.stop()]);
   }
 
-  /** As docs/embed.md signs it. */
+  /** Signs a token as docs/embed.md describes it. */
   token(language, sub, more = {}) {
     const part = value => Buffer.from(value).toString('base64url');
     const name = (NAMES[sub] ?? NEWCOMERS[sub])?.[language === 'ar' ? 1 : 0] ?? sub;
@@ -68,7 +68,7 @@ export class Community {
     return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
   }
 
-  /** A call of the site's own server. */
+  /** A REST request of the site's own server. */
   async rest(language, method, path, body) {
     const authorization = `Bearer ${this.token(language, 'server', { role: 'service' })}`;
     const url = `${this.kith.url}/v1/sites/${SITES[language]}/${path}`;
@@ -184,8 +184,8 @@ export class Community {
 }
 
 /**
- * Fills the community with earlier messages, the newest last. Answers the ids of rooms, and the code of a
- * private room's invitation.
+ * Fills the community with messages, the newest last. Returns the ids of rooms, and the code of a private room's invite
+ * link.
  */
 async function happen(people, texts, picture, link) {
   const { anna, raj, mei, tom, yusuf, ingrid, sofia, amara, jonas } = people;
@@ -317,7 +317,7 @@ async function plantSwap({ anna, raj, mei, tom, sofia, yusuf }, texts) {
   return swap;
 }
 
-/** From now on strangers ask first. */
+/** Messages of strangers, after the site requires message requests. */
 async function strangers({ hamish, piotr, amara, chloe }, texts) {
   await hamish.send({ user: 'anna' }, texts.hamish);
   const { conversation, seq } = await piotr.send({ user: 'amara' }, texts.insult);
@@ -326,7 +326,7 @@ async function strangers({ hamish, piotr, amara, chloe }, texts) {
   await chloe.ask({ t: 'report', user: 'piotr', reason: 'spam', text: texts.spam });
 }
 
-/** A member without a browser, by long polling. */
+/** A member without a browser, who uses long polling. */
 class Speaker {
   #number = 0;
   #stop = new AbortController();
@@ -353,7 +353,7 @@ class Speaker {
     assert.equal(answer.status, 204, `${JSON.stringify(frame)}: ${await answer.text()}`);
   }
 
-  /** Says a command, and answers what answers it. */
+  /** Sends a command, and returns its answer. */
   async ask(frame) {
     const rid = frame.id === undefined ? { rid: ++this.#number } : {};
     await this.say({ ...frame, ...rid });
@@ -382,7 +382,7 @@ class Speaker {
     return made.conversation.conversation;
   }
 
-  /** By tus 1.0.0, in one piece. Answers the id of the file. */
+  /** Uploads a file with tus 1.0.0 in one piece. Returns the id of the file. */
   async upload(to, filename, bytes, more = {}) {
     const told = Object.entries({ site: this.site, ...to, filename, ...more });
     const headers = { authorization: `Bearer ${this.token}`, 'tus-resumable': '1.0.0' };
@@ -406,7 +406,7 @@ class Speaker {
     return (await (await fetch(location, { headers })).json()).id;
   }
 
-  /** Is here until the end. */
+  /** Stays online until the end, by polling. */
   stay() {
     const poll = async () => {
       for (;;) await (await this.#post('/v1/poll', '')).text();
@@ -423,7 +423,7 @@ class Speaker {
   }
 }
 
-/** Seconds of a quiet tone, as a WAV file. */
+/** A WAV file with some seconds of a quiet tone. */
 function wave(seconds) {
   const samples = 8_000 * seconds;
   const head = Buffer.alloc(44);

@@ -1,6 +1,6 @@
-// Names and messages of the community's people, in English and in Arabic. All invented.
+// Names and messages of the community's people, in English and in Arabic. All of them are invented.
 
-/** By id: the portraits of the demo go by the same. */
+/** Names by user id. The portraits of the demo have the same ids. */
 export const NAMES = {
   anna: ['Anna Lindqvist', 'آمنة الخطيب'],
   raj: ['Raj Patel', 'راجي حدّاد'],
@@ -16,7 +16,7 @@ export const NAMES = {
   piotr: ['Piotr Nowak', 'بدر نوفل'],
 };
 
-/** Newcomers, who have said nothing yet. */
+/** Newcomers, who have not written yet. */
 export const NEWCOMERS = { nadia: ['Nadia Karam', 'نادية كرم'] };
 
 const en = {

@@ -1,4 +1,4 @@
-// The connection in bad times: sleep, no network, a server that dies, tabs that close, blocked transports.
+// Faults of the connection: sleep, no network, a killed server, closed tabs, blocked transports.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -16,7 +16,7 @@ after(async () => {
   await kith.stop();
 });
 
-/** Messages of the browser when it cannot reach a server; these are no trouble of ours. */
+/** Messages of the browser when it cannot reach a server. They are no errors of the widget. */
 const NETWORK = /ERR_|WebSocket connection to|Failed to load resource/;
 
 async function both(run) {
@@ -57,7 +57,7 @@ test('after sleep the page catches up as soon as it is looked at', async () => {
   await both(async (anna, raj, context) => {
     await anna.say('good night');
     await raj.sees('good night');
-    // A frozen page: its sockets die without a word, its timers stand still.
+    // Freeze the page: its sockets end without an event, and its timers stop.
     const session = await context.newCDPSession(anna.page);
     await session.send('Network.enable');
     await session.send('Network.emulateNetworkConditions', {
@@ -107,7 +107,7 @@ test('the server is killed in mid-conversation: nothing is lost, nothing is doub
         texts = await widget.texts();
         return said.every(text => texts.filter(one => one === text).length === 1);
       };
-      // However long the server took to start, a client waits at most 30 s before it tries again, perhaps twice.
+      // A client waits at most 30 s before a retry, and may need two retries.
       await until(look, `${who} has each message once`, 75_000).catch(async error => {
         const status = await widget.page.evaluate(async () => (await globalThis.Kith.client()).status());
         error.message += ` (${JSON.stringify({ texts, status })})`;
@@ -120,7 +120,7 @@ test('the server is killed in mid-conversation: nothing is lost, nothing is doub
       async () => (await anna.messages()).filter(one => one.mine).every(one => one.state === 'read'),
       'all are read',
     );
-    // And so it is on the server: a browser without memory sees the same.
+    // The server has the same: a browser without stored data shows it.
     const context = await person(browser);
     const fresh = await Widget.of(context, kith, 'raj');
     await fresh.chatWith('Anna Lindqvist');
@@ -160,7 +160,7 @@ test('where WebSockets are blocked another transport carries the same conversati
   for (const blocked of [['websocket'], ['websocket', 'stream'], ['websocket', 'stream', 'sse']]) {
     const context = await person(browser);
     await context.addInitScript(() => {
-      // As a proxy that answers the upgrade with an error.
+      // Simulate a proxy that answers the upgrade with an error.
       globalThis.WebSocket = class extends WebSocket {
         constructor(url, protocols) {
           super(url.replace('/v1/websocket', '/v1/no-such-path'), protocols);

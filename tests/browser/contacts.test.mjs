@@ -1,4 +1,4 @@
-// A site where only contacts write to each other: asking, agreeing, parting, blocking.
+// A site where only contacts can write to each other: contact requests, acceptance, removal, blocks.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -26,7 +26,7 @@ after(async () => {
   await kith.stop();
 });
 
-/** A new browser of a member; closed, and checked for trouble, after `run`. */
+/** A new browser of a member. After `run` it is checked for trouble and closed. */
 const as = (...asked) => asMembers(browser, kith, ...asked);
 
 test('two members see each other online, write, receive and read', async () => {
@@ -259,7 +259,7 @@ test('who types at once loses no letter: the field has the focus before anything
     const [label, text] = await anna.page.evaluate(async () => {
       const root = document.querySelector('kith-widget').shadowRoot;
       root.querySelector('.chat-row .row-main').click();
-      // Nothing is painted between here and there, so that nobody has pressed a key yet.
+      // Wait in microtasks only, so that nothing is painted before the check.
       while (root.querySelector('.composer-field') === null) await Promise.resolve();
       const focused = root.activeElement;
       const field = root.querySelector('.composer-field');

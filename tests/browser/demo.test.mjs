@@ -1,4 +1,4 @@
-// The demo as it is without `--strangers`: its pages are valid HTML, and there is something of everything.
+// The demo without `--strangers`: its pages are valid HTML, and it has content for every feature.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -36,7 +36,7 @@ for (const path of PAGES) {
     const html = await (await fetch(kith.url + path)).text();
     const validator = new HtmlValidate({
       extends: ['html-validate:recommended'],
-      // How the source is laid out is a matter of taste.
+      // These rules concern the layout of the source, which is a matter of taste.
       rules: { 'long-title': 'off', 'doctype-style': 'off', 'no-trailing-whitespace': 'off' },
     });
     const report = await validator.validateString(html, path);
@@ -107,7 +107,7 @@ test('a chat is opened at a date', async () => {
   await anna.page.locator('kith-widget .chat-row .row-main', { hasText: 'Board' }).first().click();
   const messages = anna.page.locator('kith-widget .pane-chat [data-message]');
   await messages.first().waitFor();
-  /** The day of a message where the browser is, as a date field has it. */
+  /** The day of a message in the browser's time zone, in the format of a date field. */
   const dayOf = at =>
     messages.nth(at).evaluate(one => {
       const time = new Date(one.querySelector('time').dateTime);
@@ -118,7 +118,7 @@ test('a chat is opened at a date', async () => {
   for (const [day, expected] of [
     [days[0], 0],
     [days[1], days.indexOf(days[1])],
-    // Nothing was written since: it opens at the newest.
+    // If no message was written today, the chat opens at the newest one.
     [today, today === days[1] ? days.indexOf(today) : 1],
   ]) {
     await anna.page

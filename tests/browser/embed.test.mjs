@@ -1,4 +1,4 @@
-// The room of a page, embedded in it: made by who writes first, a part of the page, without a button and without a list.
+// The embedded room of a page. The first message creates it. It has no button and no list.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

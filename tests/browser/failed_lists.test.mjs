@@ -1,4 +1,4 @@
-// A list that the server could not read: an error with a Retry button, in each look, and the list after a retry.
+// A list that the server could not read: each look shows an error with a Retry button, and the list after a retry.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -31,7 +31,7 @@ after(async () => {
   await host.close();
 });
 
-/** The server refuses lists while `isBroken`; contacts are a page that is still to come. */
+/** The server refuses lists while `isBroken`. Contacts have a page that is not loaded yet. */
 async function breakLists(page) {
   const state = { isBroken: true, asked: [] };
   await page.routeWebSocket(/\/v1\/websocket/, socket => {

@@ -1,4 +1,5 @@
-// Files: pasted, chosen and dropped; seen by the other one; cancelled, refused, and carried on after the server was away.
+// Files: pasted, chosen and dropped; shown to the other member; cancelled, refused, and resumed after the server was
+// down.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -26,12 +27,12 @@ after(async () => {
   await kith.stop();
 });
 
-/** Messages of the browser about a server that is not there. */
+/** Messages of the browser while the server is down. */
 const WITHOUT_SERVER = /WebSocket|ERR_CONNECTION|ERR_EMPTY|Failed to (load|fetch)/;
 
 const as = (...asked) => asMembers(browser, kith, ...asked);
 
-/** Two who know each other; the first has the chat open, and the second too. */
+/** Two members who have written to each other, both with the chat open. */
 async function acquainted(one, two, nameOfOne, nameOfTwo) {
   await one.chatWith(nameOfTwo);
   await two.chatWith(nameOfOne);
@@ -41,7 +42,7 @@ async function acquainted(one, two, nameOfOne, nameOfTwo) {
   await one.sees('Of course');
 }
 
-/** A picture as a camera or a screenshot makes it, put into the field as the keyboard does. */
+/** Pastes pictures into the field, like those of a camera or a screenshot. */
 function paste(widget, ...sizes) {
   return widget.field.evaluate(async (field, all) => {
     const data = new DataTransfer();
@@ -74,7 +75,7 @@ const ready = (widget, count) =>
 const shots = widget => widget.page.locator('kith-widget .shot');
 const seen = (widget, count) =>
   until(async () => {
-    // They have answered each other, and are no contacts.
+    // Pictures are blurred at first, because the members are no contacts.
     const veiled = widget.page.locator('kith-widget .shot.is-veiled');
     if ((await veiled.count()) > 0) await veiled.first().click();
     return (await widget.page.locator('kith-widget .shot .picture.is-here').count()) === count;
@@ -104,7 +105,7 @@ test('a pasted picture is seen by the other one, and in full', async () => {
     await until(async () => (await viewer.count()) === 0, 'Escape closes it');
     assert.ok(await raj.panel.isVisible(), 'and nothing else');
 
-    // A reloaded page shows equal pictures, in places that were kept for them.
+    // After a reload the page shows the same pictures, in space that was reserved for them.
     await raj.page.reload();
     await raj.show();
     const row = raj.page.locator('kith-widget .chat-row', { hasText: 'Ingrid Haug' });
@@ -241,7 +242,7 @@ test('an upload goes on where it was after the server was away', async () => {
         .locator('kith-widget input[type=file]')
         .setInputFiles({ name: 'film.bin', mimeType: 'application/octet-stream', buffer: bytes });
       await anna.page.getByText('Waiting for connection').waitFor();
-      // It is sent before it has arrived: the text waits for it.
+      // Send the message before the upload is complete. The text waits for the upload.
       await anna.field.fill('The film');
       await anna.field.press('Enter');
       await anna.page.getByText('Sends when the upload is complete').waitFor();

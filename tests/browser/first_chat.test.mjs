@@ -1,4 +1,5 @@
-// What a page downloads until a member can read and write in the first chat. All other parts of the widget are held back meanwhile.
+// The downloads of a page until a member can read and write in the first chat. All other parts of the widget are
+// blocked until then.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -11,7 +12,7 @@ import { Widget } from './widget.mjs';
 
 const MAX_REQUESTS = 12;
 const MAX_BYTES = 75_000;
-/** `client-1a2b3c4.js`: the bundle, or the language. */
+/** Files that the first chat needs, such as `client-1a2b3c4.js`: a bundle, or a language. */
 const NEEDED = /^\/kith(\.js|\/(client|app|chat|rolldown-runtime|[a-z]{2})-[\w-]{7}\.js)$/;
 
 let browser;
@@ -29,7 +30,7 @@ after(async () => {
   await host.close();
 });
 
-/** As a browser without Brotli gets it. */
+/** The size of a file with gzip, as a browser without Brotli gets it. */
 async function gzipped(url) {
   const [response] = await once(get(url, { headers: { 'accept-encoding': 'gzip' } }), 'response');
   assert.equal(response.headers['content-encoding'], 'gzip', url);
@@ -55,7 +56,7 @@ for (const [lang, options] of [
   test(`the first chat is usable after few requests and bytes: ${lang}`, async t => {
     const reader = `reader-${lang}`;
     const contexts = [await person(browser, DESKTOP), await person(browser, options)];
-    // Somebody exists once they have signed in.
+    // A user exists after the first sign-in.
     const past = await person(browser, DESKTOP);
     const seen = await chatting(past, reader, 'nobody', 'en');
     const signedIn = async () => (await globalThis.Kith.client()).me() !== undefined;
@@ -65,7 +66,7 @@ for (const [lang, options] of [
     await writer.say('Can you read this?');
     await writer.becomes('Can you read this?', 'sent');
 
-    /** Also the token and the connection. What is held back does not count: the chat does without it. */
+    /** All requests, with the token and the connection, but without blocked parts: the chat does not need them. */
     const requests = [];
     let release;
     const released = new Promise(done => {
@@ -98,7 +99,7 @@ for (const [lang, options] of [
     assert.ok(requests.length <= MAX_REQUESTS, `${requests.length} requests: ${names.join(' ')}`);
     assert.ok(bytes <= MAX_BYTES, `${bytes} bytes`);
 
-    // The rest comes when it may.
+    // The other parts load when they are no longer blocked.
     release();
     await widget.page.locator('kith-widget .attach-add').waitFor();
     for (const context of contexts) {

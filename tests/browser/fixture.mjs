@@ -33,7 +33,7 @@ export async function fixture() {
     response.writeHead(content === undefined ? 204 : 200, {
       'content-type': type,
       'content-security-policy': POLICY,
-      // Their names have a hash of what is in them.
+      // The names of these files contain a hash of their content.
       ...(path.startsWith('/assets/') && { 'cache-control': 'max-age=3600' }),
     });
     response.end(content);

@@ -1,5 +1,5 @@
-// A call in a room, in real browsers with cameras and microphones of their own: everybody sees and hears everybody else, comes back
-// after a reload, and hears that it is full.
+// A call in a room, in real browsers with fake cameras and microphones. All participants see and hear each other,
+// rejoin after a reload, and are told when the call is full.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ after(async () => {
 
 async function member(name, options) {
   const context = await browserOf(browser, options);
-  // The demo's pages say that they are English.
+  // The demo's pages declare English as their language.
   if (options?.locale === 'ar')
     await context.addInitScript(() => {
       new MutationObserver(() => {
@@ -33,7 +33,7 @@ async function member(name, options) {
   return widget;
 }
 
-/** A room of the first, which the others have joined, open on all their screens. */
+/** Creates a room of `owner`, which the others join. All have it open. */
 async function roomOf(name, owner, ...others) {
   const key = await owner.page.evaluate(async name => {
     const client = await globalThis.Kith.client();
@@ -59,7 +59,7 @@ const groupWindow = ({ page }) => page.locator('kith-widget .call-group');
 const callLine = ({ page }) => page.locator('kith-widget .room-call');
 const join = widget => callLine(widget).getByRole('button', { name: 'Join', exact: true }).click();
 
-/** Of the others, how many send pictures that are read and sound that is heard, over connections that live. */
+/** The number of other participants whose video and audio arrive over a live connection. */
 const received = ({ page }) =>
   page.evaluate(async () => {
     let seen = 0;
@@ -100,7 +100,7 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   await shot(anna.page, 'group-three-large');
   await anna.page.keyboard.press('Escape');
 
-  // One is muted, and the others see it.
+  // One participant mutes the microphone, and the others see it.
   await button(raj, 'Mute microphone').click();
   await tile(anna, 'raj').getByText('is muted').waitFor({ state: 'attached' });
 

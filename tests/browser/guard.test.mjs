@@ -200,7 +200,7 @@ test('an admin reads them in the language of the page, and no other one is fetch
     async jonas => {
       const fetched = [];
       jonas.page.on('request', request => fetched.push(request.url()));
-      // Requests of the page before are not counted.
+      // Do not count requests of the previous page.
       jonas.page.on('framenavigated', () => fetched.splice(0));
       await jonas.page.context().addInitScript(() => {
         new MutationObserver(() => {

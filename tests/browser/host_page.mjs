@@ -1,4 +1,4 @@
-// A page of another origin than the server's, as a customer's site is: a strict policy, and an address for tokens.
+// A page on another origin than the server, like a customer's site: with a strict policy and an address for tokens.
 
 import { createServer } from 'node:http';
 
@@ -7,7 +7,7 @@ const REGISTERS = `
   navigator.serviceWorker?.register(owner.createScriptURL('/kith-sw.js'), { scope: '/kith/' });
 `;
 
-/** `?as=ana` says who is signed in, `?site=key` stands in for another site, `?lang=ar` for another language. */
+/** `?as=ana` sets the signed-in user, `?site=key` another site, `?lang=ar` another language. */
 export async function hostPage(
   kith,
   defaultSite,
@@ -30,7 +30,7 @@ export async function hostPage(
     `connect-src 'self' ${kith.url} ${kith.url.replace('http', 'ws')}`,
     `img-src ${images}`,
     "require-trusted-types-for 'script'",
-    // Nobody may register a worker from a string; the owner's own script may, under the name of its policy.
+    // Trusted Types forbid to register a worker from a string. The owner's script may do it with its own policy.
     ...(worker ? ["worker-src 'self'", 'trusted-types owner'] : ["trusted-types 'none'"]),
   ].join('; ');
   const workerPolicy = `default-src 'none'; script-src 'self' ${kith.url}`;
@@ -53,7 +53,7 @@ export async function hostPage(
     ],
     '/style.css': () => ['text/css', style],
     '/script.js': () => ['text/javascript', worker ? REGISTERS + script : script],
-    // As docs/embed.md tells an owner to.
+    // The service worker of docs/embed.md.
     ...(worker && {
       '/kith-sw.js': () => ['text/javascript', `importScripts('${kith.url}/kith-sw.js');\n`],
     }),

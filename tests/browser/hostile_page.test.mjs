@@ -1,4 +1,4 @@
-// A page of another origin that does its worst: the widget works and looks as everywhere, and the page is not harmed.
+// A hostile page on another origin: the widget works and looks as on other pages, and does not harm the page.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -14,7 +14,7 @@ before(async () => {
   [browser, kith] = await Promise.all([launch(), Kith.start()]);
   host = await hostPage(kith, 'hostile', { head: HEAD, body: BODY, style: STYLE, script: SCRIPT });
   await kith.addSite('hostile', '--origin', host.origin);
-  // Strangers may write at once here: requests have tests of their own.
+  // Strangers may write at once here. Other tests cover message requests.
   await kith.setSite('hostile', 'requests.on=false');
 });
 after(async () => {
@@ -155,7 +155,7 @@ test('its styles do not come in except for what it may set, ours do not get out'
     return { color, fontSize, width: host.width, height: host.height };
   });
   assert.deepEqual(outside, { color: 'rgb(255, 0, 255)', fontSize: '40px', width: 0, height: 0 });
-  // axe is not built for such pages, the widget is.
+  // axe does not work on such pages, but the widget does.
   await page.evaluate(() => delete Object.prototype.surprise);
   await assertAccessible(page, 'on a hostile page');
   assertNoTrouble(context);

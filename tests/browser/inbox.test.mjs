@@ -1,4 +1,4 @@
-// Finding things again: search with a jump to the hit, drafts on two devices, what is pinned, marked, put away.
+// Search with a jump to the hit, drafts on two devices, and chats that are pinned, marked as unread or archived.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import { asMembers } from './widget.mjs';
 let browser;
 let kith;
 before(async () => {
-  // A conversation of a hundred messages is written faster than anybody may.
+  // The tests write a hundred messages faster than the limits allow.
   const fast = {
     KITH_LIMITS_SEND_BURST: '0',
     KITH_LIMITS_SEND_PER_MINUTE: '0',
@@ -62,7 +62,7 @@ test('a message of long ago is found, shown among its neighbours, and the way le
     await raj.becomes('hay number 80', 'received');
     await row(anna, 'Raj Patel').getByText('hay number 80').waitFor();
 
-    // Indexed a moment after it was posted.
+    // The server indexes a message a moment after it was posted.
     const field = await search(anna, 'nahnadel');
     await until(async () => {
       await field.fill('nahnade');
@@ -80,7 +80,7 @@ test('a message of long ago is found, shown among its neighbours, and the way le
     await anna.page.getByRole('button', { name: /^Jump to newest/ }).click();
     await isOnScreen(anna, 'the newest of all');
 
-    // In one chat alone, from its menu, in Arabic.
+    // Search in one chat only, from its menu, in Arabic.
     await anna.page.getByRole('button', { name: 'Actions for Raj Patel' }).last().click();
     await anna.page.getByRole('menuitem', { name: 'Search in this chat' }).click();
     const here = anna.page.getByRole('combobox', { name: 'Search messages' });

@@ -1,4 +1,4 @@
-// The interface alone, on a fake client: long lists, keyboard, screen readers, sizes, colours.
+// The interface with a fake client: long lists, keyboard, screen readers, sizes, colours.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -24,7 +24,7 @@ after(async () => {
   await site.close();
 });
 
-/** The interface on a page of its own; `run` gets the page, afterwards nothing may have gone wrong. */
+/** Opens the interface on its own page for `run`. Afterwards the page may have no trouble. */
 async function on(settings, options, run) {
   const context = await person(browser, options);
   const page = await context.newPage();
@@ -37,11 +37,11 @@ async function on(settings, options, run) {
 async function opened(page, settings) {
   await page.goto(site.url(settings));
   await page.locator('.panel').waitFor();
-  // The panel grows into its place, which moves what is measured.
+  // Wait for the opening animation of the panel, because it moves the elements to measure.
   await page.evaluate(settled);
 }
 
-// In whatever language it is.
+// Finds a tab by its id, which is the same in all languages.
 const tab = (page, name) => page.locator(`#tab-${name.toLowerCase()}`);
 const focused = page =>
   page.evaluate(() => {
@@ -174,7 +174,7 @@ describe('axe finds nothing', () => {
       act: page => page.getByText('You are offline').waitFor(),
     },
   };
-  // These are looked at on a real node, in the light on a desktop and in the dark on a phone: screens.test.mjs.
+  // screens.test.mjs checks these screens on a real node: in light on a desktop and in dark on a phone.
   const elsewhere = 'chats,a chat,contacts,a search of everything,me,rooms,a room,about a room,a menu';
   const others = Object.keys(screens).filter(one => !elsewhere.split(',').includes(one));
   const alone = ['chats', 'a chat', 'contacts', 'rooms', 'a room', 'about a room'];
@@ -208,7 +208,7 @@ describe('axe finds nothing', () => {
 });
 
 describe('long lists', () => {
-  /** Scrolls a list through, and says how many elements it ever had and whether a place was ever blank. */
+  /** Scrolls through a list. Returns the maximum number of elements, and the number of blank places. */
   const scrollThrough = (page, steps) =>
     page.evaluate(async steps => {
       const root = document.querySelector('kith-widget').shadowRoot;
@@ -280,7 +280,7 @@ describe('long lists', () => {
           const from = scroller.scrollTop;
           if (from === 0 && ids.has('u3-1')) break;
           scroller.scrollTop = from - 180;
-          // Moved by what was scrolled, in every frame, however much is put above in the meantime.
+          // In every frame the anchor has moved by the scrolled distance, also when messages are inserted above it.
           for (let frames = 0; frames < 3; frames++) {
             await frame();
             const moved = anchor.isConnected ? anchor.getBoundingClientRect().top - before : Number.NaN;
@@ -298,7 +298,7 @@ describe('long lists', () => {
 });
 
 describe('a chat that is scrolled', () => {
-  /** Scrolls up by 300 px, lets something draw before the browser tells of it, and says how far it came. */
+  /** Scrolls up by 300 px, renders a new message before the `scroll` event, and returns how far a message moved. */
   const scrollUpDuring = (page, arriving) =>
     page.evaluate(async arriving => {
       const scroller = document.querySelector('kith-widget').shadowRoot.querySelector('.history-scroller');
@@ -479,7 +479,7 @@ describe('phone', () => {
         assert.notEqual(await focused(page), null, `after ${i + 1} times Tab`);
       }
       await page.getByRole('button', { name: 'Close' }).tap();
-      // The cross goes back in the history, and the browser does that when it likes.
+      // The close button goes back in the history, and the browser does that asynchronously.
       await until(
         () => page.evaluate(() => document.documentElement.style.overflow !== 'hidden'),
         'the page scrolls again',

@@ -1,4 +1,4 @@
-// Invitations into rooms by a link, through a real server: made, followed, used up, taken back, ended.
+// Invite links of rooms through a real server: created, opened, used up, revoked, expired.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -40,14 +40,14 @@ async function joinRoom(widget, name) {
   await widget.field.waitFor();
 }
 
-/** From the chat of a room to its links. */
+/** Opens the invite links of a room from its chat. */
 async function links(widget) {
   await widget.page.locator('kith-widget .room-head').click();
   await button(widget, 'Invite by link').click();
   await button(widget, 'Create link').waitFor();
 }
 
-/** Makes one, and answers its address. */
+/** Creates a link, and returns its address. */
 async function make(widget, { days = '7 days', people = 'No limit' } = {}) {
   const before = await rows(widget).count();
   await widget.page.getByRole('combobox', { name: 'Expires after' }).selectOption(days);
@@ -57,13 +57,13 @@ async function make(widget, { days = '7 days', people = 'No limit' } = {}) {
   return rows(widget).first().getByRole('textbox', { name: 'Link' }).inputValue();
 }
 
-/** Comes to a page by a link that was made by somebody else, on another page. */
+/** Opens a page of `member` with a link that another member has created. */
 async function follow(widget, member, link) {
   await widget.page.goto('about:blank');
   await widget.page.goto(`${kith.url}/as/${member}/?from=mail${new URL(link).hash}`);
 }
 
-/** An act of the owner on a member, in the list of members. */
+/** Carries out an action of the owner on a member, in the list of members. */
 async function withMember(widget, name, action) {
   await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
   await widget.page.getByRole('menuitem', { name: action, exact: true }).click();
@@ -100,7 +100,7 @@ test('a link into a private room is made and copied, and leads who has it into t
     await button(anna, 'Back to chat').click();
     await anna.sees('I do, by whatever road');
 
-    // A member of the room is led to it, on the present page, as often as they like, and uses nothing up.
+    // For a member of the room the link opens the room on the current page, and counts no use.
     await raj.back();
     for (let time = 0; time < 2; time++) {
       await raj.page.evaluate(hash => {
@@ -135,7 +135,7 @@ test('who does not want to, is not in; a link for one lets one in', async () => 
     await button(tom, 'Join').click();
     await tom.field.waitFor();
     await tom.say('Where is my seat?');
-    // The last place went while the card was looked at.
+    // The last use was taken while the card was open.
     await button(mei, 'Join').click();
     await over(mei).waitFor();
     await mei.page.getByText('Ask for a new link.').waitFor();
@@ -158,7 +158,7 @@ test('a link that was taken back lets nobody in, nor one whose maker is gone; wh
     await follow(amara, 'amara', own);
     await over(amara).waitFor();
 
-    // A plain member of an open room has links too, and sees no others.
+    // A plain member of an open room can create links too, and sees no other ones.
     await joinRoom(yusuf, 'Lake riders');
     await links(yusuf);
     await yusuf.page.getByText('No active links.').waitFor();
@@ -235,7 +235,7 @@ test('by keys alone: made, followed, joined', async () => {
     await button(mei, 'Create link').waitFor();
     await reach(mei.page, 'Create link');
     await mei.page.keyboard.press('Enter');
-    // The focus is where one copies it.
+    // The focus is on the button that copies the link.
     await until(async () => (await rows(mei).count()) === 1, 'the link is there');
     await until(async () => (await hasFocus(mei.page)) === 'Copy link', 'the link is at hand');
     await mei.page.keyboard.press('Shift+Tab');
@@ -346,7 +346,7 @@ test('where guests are not let in, the invitation waits until one has signed in'
   await assertAccessible(page, 'an invitation before one has signed in');
   await button(guest, 'OK').click();
 
-  // Where people sign in, nobody is in yet; where they are led afterwards, the invitation is.
+  // The sign-in page shows no invitation, because nobody is signed in yet. The page after it shows the invitation.
   await page.goto(`${host.origin}/?as=bob&page=sign-in`);
   await guest.launcher.waitFor();
   signedIn = true;
@@ -359,7 +359,7 @@ test('where guests are not let in, the invitation waits until one has signed in'
   await guest.launcher.waitFor();
   assert.equal(await page.evaluate(() => sessionStorage.getItem('kith:invitation')), null);
 
-  // So it is for who signs in without a change of the page.
+  // The invitation also appears after a sign-in without a change of the page.
   const last = await person(browser);
   const third = new Widget(await last.newPage());
   await third.page.route('**/token?*', route => route.fulfill({ status: 204 }));

@@ -1,4 +1,4 @@
-// A real `kith demo` on a free port with a data directory of its own, to be killed and started again.
+// A real `kith demo` on a free port with its own data directory. Tests can kill it and start it again.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -14,23 +14,23 @@ import { PATIENCE_MS, until } from './browser.mjs';
 
 const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
 
-/** Variables that begin with KITH_ are settings to the binary, and ours are none. */
+/** Without the variables of the tests: the binary would read all variables that begin with KITH_ as settings. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
 
-/** A test that failed may not have stopped its node. */
+/** All started nodes, because a failed test may not have stopped its node. */
 const started = new Set();
 process.on('exit', () => {
   for (const node of started) node.kill('SIGKILL');
 });
 
 export class Kith {
-  /** `settings`: variables that the binary reads. `strangers: false`: the demo as everybody starts it. */
+  /** `settings`: variables that the binary reads. `strangers: false`: the demo with its default settings. */
   static async start(settings = {}, { strangers = true } = {}) {
     assert.ok(existsSync(BINARY), `no binary at ${BINARY}: cargo build --package server, or KITH_BIN=…`);
     const kith = new Kith(await freePort(), await mkdtemp(join(tmpdir(), 'kith-browser-')), settings);
     if (!strangers) kith.flags = ['--metrics-public'];
     await kith.up().catch(async error => {
-      // Another test may have taken the port since it was free.
+      // Another test may have taken the port in the meantime.
       if (kith.process.exitCode === null) throw error;
       kith.listensAt(await freePort());
       await kith.up();
@@ -40,7 +40,7 @@ export class Kith {
 
   constructor(port, data, settings = {}) {
     this.settings = settings;
-    // Only tests of safety mind what strangers may write; they set it themselves.
+    // Allow strangers to write. Tests of safety set this rule themselves.
     this.flags = ['--metrics-public', '--strangers'];
     this.listensAt(port);
     this.data = data;
@@ -76,7 +76,7 @@ export class Kith {
     assert.fail(`kith did not get ready:\n${this.log}`);
   }
 
-  /** As a power cut would. */
+  /** Kills the node with SIGKILL, as a power failure would. */
   async kill() {
     const ended = once(this.process, 'exit');
     this.process.kill('SIGKILL');
@@ -94,20 +94,20 @@ export class Kith {
     await rm(this.data, { recursive: true, force: true });
   }
 
-  /** Another `kith` command on the same data. */
+  /** Runs another `kith` command on the same data. */
   async command(...args) {
     const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data], { env });
     return stdout.trim();
   }
 
-  /** A new site, once the running node has seen it: it looks twice a second. */
+  /** Adds a site, and waits until the running node knows it: the node checks twice a second. */
   async addSite(key, ...options) {
     const before = await this.metric('kith_chat_sites');
     await this.command('site', 'add', key, ...options);
     await until(async () => (await this.metric('kith_chat_sites')) > before, `the node knows ${key}`);
   }
 
-  /** Switches settings of a site, as in `requests.on=true`; on return the running node knows them. */
+  /** Changes settings of a site, such as `requests.on=true`, and waits until the running node knows them. */
   async setSite(key, ...settings) {
     await this.command('site', 'set', key, ...settings);
     const token = await this.command('token', '--site', key, '--user', 'test', '--role', 'service');
@@ -122,7 +122,7 @@ export class Kith {
     await until(look, `the node knows ${settings.join(', ')}`);
   }
 
-  /** A value of /metrics, summed over its labels. */
+  /** A metric of /metrics, summed over its labels. */
   async metric(name) {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     const lines = text.split('\n').filter(line => line.startsWith(`${name} `) || line.startsWith(`${name}{`));

@@ -1,4 +1,4 @@
-// Where things stand: what is readable at 360 px, what covers what, how wide a line gets. On a fake client.
+// The layout with a fake client: readable text at 360 px, no covered elements, the width of lines.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -46,7 +46,8 @@ describe('the bar above a chat', () => {
     for (const chat of [{ open: 'u3' }, { rooms: 3, room: 'r1' }]) {
       test(`leaves the name 110 px: ${look}, ${Object.keys(chat)}`, async () => {
         await on({ ...settings, ...chat }, options, async page => {
-          // The buttons of calls come late, and take room: five buttons is the most.
+          // Wait for the buttons of calls, which load late and take space. The bar then has the maximum of five
+          // buttons.
           await page.locator('.pane-chat .chat-name').waitFor();
           await page.waitForLoadState('networkidle');
           await page.evaluate(settled);
@@ -152,7 +153,7 @@ describe('the tools of a message', () => {
   ]) {
     test(`stand beside the bubble, not over its text: ${look}`, async () => {
       await on(settings, options, async page => {
-        // They are drawn when the pointer comes to their message.
+        // The tools are drawn when the pointer enters their message.
         await page.evaluate(() => {
           const root = document.querySelector('kith-widget').shadowRoot;
           for (const one of root.querySelectorAll('.message'))

@@ -1,4 +1,5 @@
-// A member with a long history: 20,000 messages in a room, 8,000 contacts, 500 conversations. Filled through a real server.
+// Creates a member with a long history through a real server: 20,000 messages in a room, 8,000 contacts, 500
+// conversations.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { Kith } from './kith.mjs';
 
 export const SITE = 'long';
-/** No limit of a sender's rate: what is measured is the widget. */
+/** No limits of rates, because the tests measure only the widget. */
 const FAST = {
   KITH_LIMITS_SEND_PER_MINUTE: '0',
   KITH_LIMITS_COMMAND_PER_MINUTE: '0',
@@ -16,9 +17,9 @@ const FAST = {
 const BATCH = 1_000;
 
 /**
- * A node with the site `long`. `owner` has `contacts` contacts (`c0`, `c1`, …), and the first `conversations` of them have written
- * to him once. `rooms`: how many messages each has, by the page that the room belongs to. The owner wrote the first, and has read
- * no other; `mate` wrote all others.
+ * A node with the site `long`. `owner` has `contacts` contacts (`c0`, `c1`, …), and the first `conversations` of them
+ * have sent one message to the owner. `rooms`: the number of messages in the room of each page. The owner wrote the
+ * first one and has read no other. `mate` wrote all others.
  */
 export async function longHistory({ owner, contacts, conversations, rooms }) {
   const kith = await Kith.start(FAST);
@@ -54,20 +55,20 @@ async function filled(kith, { owner, contacts, conversations, rooms }) {
       body: textOf(at + 1),
       ...answersTo(at + 1),
     }));
-    // A session that does not poll is `behind` soon, so each room gets a new one of the owner.
+    // A session that does not poll soon gets `behind`, so the owner opens a new session for each room.
     await (await enter(owner)).send(all.slice(0, 1));
     await mate.send(all.slice(1));
   }
   return enter;
 }
 
-/** Each text can be found by its number; some are longer than a line. */
+/** The text of a message. Search finds it by its number, and some texts are longer than a line. */
 export function textOf(number) {
   const more = number % 7 === 0 ? ', and a few more words so that this message needs two or three lines' : '';
   return `message n${number}${more}`;
 }
 
-/** Every hundredth message answers the first one of the room. */
+/** Every hundredth message is a reply to the first one of the room. */
 function answersTo(number) {
   return number > 1 && number % 100 === 0 ? { reply_to: 1 } : {};
 }
@@ -84,7 +85,7 @@ async function importContacts(kith, owner, count) {
   await kith.command('import', '--site', SITE, file);
 }
 
-/** A session by long poll, which sends many messages with one request. */
+/** A session over long polling, which sends many messages in one request. */
 class Sender {
   static async enter(kith, user, token) {
     const hello = { t: 'hello', v: 1, site: SITE, token, device: `d-${user}` };
@@ -113,7 +114,8 @@ class Sender {
         const wrong = events.find(one => one.t === 'error' || one.t === 'bye');
         if (wrong) throw new Error(JSON.stringify(wrong));
         for (const one of events) if (one.t === 'ack') lines.delete(one.id);
-        // The import is published to those who are online; acknowledgements may be lost with it.
+        // The import makes online sessions load again (`behind`), and acknowledgements may be lost: send the rest
+        // again.
         if (events.some(one => one.t === 'behind')) {
           const resume = JSON.stringify({ t: 'resume', rid: 1, position: this.position });
           await this.#post('/v1/send', [resume, ...lines.values()].join('\n'));
@@ -122,7 +124,7 @@ class Sender {
     }
   }
 
-  /** The contact is offline at once, not after the session's time. */
+  /** Ends the session, so that the contact is offline at once and not after the session's timeout. */
   async leave() {
     await this.#post('/v1/send', '{"t":"bye"}');
   }
@@ -134,7 +136,7 @@ class Sender {
   }
 }
 
-/** A token as the owner of a site signs it. */
+/** Signs a token as the owner of a site does. */
 function signed(secret, user) {
   const part = value => Buffer.from(JSON.stringify(value)).toString('base64url');
   const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({

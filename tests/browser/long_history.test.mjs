@@ -1,4 +1,4 @@
-// A member with 20,000 messages in a room, 8,000 contacts and 500 conversations: every jump, search and scroll.
+// Jumps, searches and scrolling for a member with 20,000 messages in a room, 8,000 contacts and 500 conversations.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -33,7 +33,7 @@ async function asOwner(run) {
   const page = await context.newPage();
   const asked = [];
   page.on('websocket', socket => socket.on('framesent', ({ payload }) => asked.push(JSON.parse(payload))));
-  // A page that freezes fails here, and not after the time of the whole file.
+  // With this timeout, a frozen page fails here and not at the timeout of the whole file.
   page.setDefaultTimeout(15_000);
   await page.goto(`${host.origin}/?as=ana`);
   const widget = new Widget(page);
@@ -48,7 +48,7 @@ async function openRoom(widget, name) {
   await widget.field.waitFor();
 }
 
-/** Is a message of the room with this number on the screen, in the part that one sees? */
+/** Is the message with this number in the visible part of the chat? */
 const isInView = (page, number) =>
   page.evaluate(text => {
     const root = document.querySelector('kith-widget').shadowRoot;
@@ -103,7 +103,7 @@ for (const [room, count] of [
       await bar.waitFor({ state: 'detached' });
       await widget.back();
       assert.equal(await left().count(), 0);
-      // The server has it too.
+      // The server has the read marker too.
       const isRead = async () => {
         let badges;
         await asOwner(async (_, fresh) => {
@@ -138,7 +138,7 @@ for (const [room, count, wanted] of [
     }));
 }
 
-/** From now on a timer fires in the page; answers how long it was kept waiting, in milliseconds. */
+/** Starts a timer in the page. Returns a function for its longest delay in milliseconds. */
 async function heartbeat(page) {
   await page.evaluate(() => {
     let last = performance.now();
@@ -151,10 +151,10 @@ async function heartbeat(page) {
   });
   return () => page.evaluate(() => Math.round(globalThis.longestWait));
 }
-/** A page that freezes stands still for much longer, on a busy machine too. */
+/** The limit for a delay of the timer. A frozen page stops for much longer, also on a busy machine. */
 const FROZEN_MS = 3_000;
 
-/** Turns the wheel over an element until `done`. A busy machine loads fewer messages between two turns, so time is the bound. */
+/** Turns the wheel over an element until `done`. Time is the bound: a busy machine loads less between two turns. */
 async function wheel(page, selector, by, done) {
   const box = await page.locator(selector).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);

@@ -1,6 +1,7 @@
-// Scrolls up a room of 20,000 messages and says how long the tasks of the page were: `node long_tasks.mjs [runs]`. Prints JSON.
-// `longest` is what a reader waits for, on this machine as it is loaded now; the median of several runs counts. `cpu` is the time
-// that the page's own thread computes in its longest tasks: it changes little while other programs run.
+// Scrolls up a room of 20,000 messages and prints the durations of the page's tasks as JSON: `node long_tasks.mjs
+// [runs]`. `longest` is the time that a reader waits, with the present load of this machine: use the median of several
+// runs. `cpu` is the CPU time of the page's main thread in its longest tasks. It changes little while other programs
+// run.
 
 import { DESKTOP, launch, person } from './browser.mjs';
 import { hostPage } from './host_page.mjs';
@@ -9,7 +10,7 @@ import { Widget } from './widget.mjs';
 
 const COUNT = 20_000;
 const RUNS = Number(process.argv[2] ?? 5);
-/** Wheel steps of a run, each half a screen. */
+/** The number of wheel steps in a run. Each step is half a screen. */
 const STEPS = 120;
 
 const what = { owner: 'ana', contacts: 0, conversations: 0, rooms: { '/big': COUNT } };
@@ -70,7 +71,7 @@ async function scrollUp() {
   };
 }
 
-/** From now on: the milliseconds of CPU of the page's tasks, longest first. */
+/** Starts to record the CPU time of the page's tasks, in milliseconds, longest first. */
 async function cpuOfTasks(context, page) {
   const session = await context.newCDPSession(page);
   const events = [];

@@ -1,4 +1,4 @@
-// Messages that change: edited, deleted, answered, reacted to; formatted text; emoji. Through a real server.
+// Edits, deletions, replies, reactions, formatted text and emoji, through a real server.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -16,10 +16,10 @@ after(async () => {
   await kith.stop();
 });
 
-/** A browser for each member; closed, and checked for trouble, after `run`. */
+/** A browser for each member. After `run` they are checked for trouble and closed. */
 const as = (...asked) => asMembers(browser, kith, ...asked);
 
-/** Messages of the browser about a server that is not there. */
+/** Messages of the browser while the server is down. */
 const WITHOUT_SERVER = /WebSocket|ERR_CONNECTION|Failed to (load|fetch)/;
 
 test('an edit, a deletion and a reaction reach the other one at once', async () => {
@@ -61,7 +61,7 @@ test('an edit, a deletion and a reaction reach the other one at once', async () 
         '👍 from 2 people',
       'both have reacted',
     );
-    // The reloaded page shows equal messages.
+    // After a reload the page shows the same messages.
     await raj.page.reload();
     await raj.show();
     await raj.page.locator('kith-widget .chat-row', { hasText: 'Ingrid Haug' }).locator('.row-main').click();
@@ -81,7 +81,7 @@ test('an edit made without a connection is shown, waits, and arrives', async () 
       await mei.chatWith('Anna Lindqvist');
       await anna.say('See you at nien');
       await mei.sees('See you at nien');
-      // Waits for late requests.
+      // Wait for late requests.
       await anna.page.waitForLoadState('networkidle');
       await kith.kill();
       await anna.page.getByText('You are offline').waitFor();

@@ -1,4 +1,5 @@
-// Several widgets on one page by `Kith.mount`, under a strict policy: they share one connection, and leave nothing behind.
+// Several widgets on one page by `Kith.mount`, under a strict policy. They share one connection, and release
+// everything.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -37,7 +38,7 @@ after(async () => {
   await host.close();
 });
 
-/** A page that counts what is open on it: sockets, channels, observers, and listeners that live longer than an element. */
+/** A page that counts open sockets, channels and observers, and listeners on targets that outlive an element. */
 async function visit(user, options = DESKTOP) {
   const context = await person(browser, { ...options, reducedMotion: 'reduce' });
   await context.addInitScript(counts);
@@ -129,7 +130,7 @@ const tokensOf = page => {
   return asked;
 };
 
-/** The room of the article in `#chat`, and beside it the bubble. */
+/** Mounts the room of the article in `#chat`, and the bubble beside it. */
 const mountBoth = page =>
   page.evaluate(() => {
     const { Kith } = globalThis;
@@ -173,12 +174,12 @@ test('F6 goes round the page and all open widgets, in the order of the page', as
     }
     return places;
   };
-  // The keys come a moment after the panel.
+  // The handler of F6 is loaded a moment after the panel.
   await until(
     async () => (await round()).join() === 'room,bubble,Comments,room,bubble,Comments',
     'it goes round',
   );
-  // A closed panel is left out.
+  // F6 skips a closed panel.
   await inBubble(page).locator('.launcher').click();
   await page.locator('a').focus();
   assert.deepEqual(await round(), ['room', 'Comments', 'room', 'Comments', 'room', 'Comments']);
@@ -277,7 +278,7 @@ test('mounted and unmounted twenty times, the page has no more of anything than 
     });
     assert.equal(await page.locator('kith-widget').count(), 0);
   };
-  /** All that was opened or listened to since the page was loaded is closed again. */
+  /** Waits until all connections, observers and listeners since the page load are closed again. */
   const closed = async () => {
     const open = () => page.evaluate(() => JSON.stringify(globalThis.openNow()));
     await until(async () => (await open()) === JSON.stringify(before), 'everything is closed', 10_000).catch(
@@ -286,7 +287,7 @@ test('mounted and unmounted twenty times, the page has no more of anything than 
   };
   await round();
   await closed();
-  // What is fetched once and kept is there now.
+  // The second round: data that is fetched once and kept is loaded now.
   await round();
   await closed();
   const first = { heap: await heap(), history: await page.evaluate(() => history.length) };
@@ -298,7 +299,7 @@ test('mounted and unmounted twenty times, the page has no more of anything than 
   await closed();
   const last = { heap: await heap(), history: await page.evaluate(() => history.length) };
   assert.equal(last.history, first.history);
-  // Garbage that the browser has not collected yet is no growth: 18 rounds with a leak are some thousand nodes.
+  // The tolerance is for garbage that is not collected yet. A leak in 18 rounds would be some thousand nodes.
   assert.ok(last.heap.nodes < first.heap.nodes + 300, JSON.stringify({ first, last }));
   assert.ok(last.heap.listeners < first.heap.listeners + 30, JSON.stringify({ first, last }));
   assert.equal(
@@ -316,7 +317,7 @@ test('a single-page app goes from article to article, also by Back, and each has
     const show = () => {
       now?.unmount();
       const element = document.createElement('div');
-      // Before the element is in the page.
+      // Mount before the element is in the page.
       now = globalThis.Kith.mount({
         element,
         room: location.pathname + location.search,

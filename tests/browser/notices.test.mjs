@@ -1,4 +1,4 @@
-// Notices of a message whose chat is not visible: the icon of the page, a sound, a toast. In one tab, once.
+// Notices of messages in chats that are not visible: the icon of the page, a sound, a toast. Each in one tab only.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -26,7 +26,7 @@ before(async () => {
   host = await hostPage(kith, 'notices', { ...page, images: "'self' data:" });
   strict = await hostPage(kith, 'notices', page);
   await kith.addSite('notices', '--origin', host.origin, '--origin', strict.origin);
-  // Strangers may write at once here: requests have tests of their own.
+  // Strangers may write at once here. Other tests cover message requests.
   await kith.setSite('notices', 'requests.on=false');
 });
 after(async () => {
@@ -36,7 +36,7 @@ after(async () => {
   await strict.close();
 });
 
-/** A member whose widget is closed, on a page that they have touched; `sounds` counts notes. */
+/** A member on a page with a closed widget, after a click on the page. `sounds` counts notes. */
 async function visit(user, { at = host, options = DESKTOP, context } = {}) {
   const own = context ?? (await person(browser, { ...options, reducedMotion: 'reduce' }));
   if (!context) {

@@ -1,4 +1,4 @@
-// Previews of links: a page of this machine, asked by the server, shown below the message.
+// Previews of links: the server requests a page on this machine, and the widget shows its preview below the message.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -33,7 +33,7 @@ after(async () => {
   pages.close();
 });
 
-/** One red pixel. */
+/** A PNG with one red pixel. */
 const PICTURE = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
   'base64',
@@ -45,7 +45,7 @@ test('a link says what it leads to, on all devices, until its sender takes that 
     await raj.chatWith('Anna Lindqvist');
     const link = `http://127.0.0.1:${pages.address().port}/lake`;
     const preview = widget => widget.page.locator('kith-widget a.preview');
-    // The settings of the site reach the node within a second or two.
+    // The node needs up to two seconds to read the settings of the site.
     await until(async () => {
       await anna.say(`look: ${link}?${Date.now()}`);
       await new Promise(done => setTimeout(done, 1_000));

@@ -1,4 +1,4 @@
-// A member's own profile, who may see what of it, and the profile of somebody else: on a desktop, on a dark phone, by keyboard.
+// A member's own profile and its privacy, and profiles of other members: on a desktop, on a dark phone, by keyboard.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -95,7 +95,7 @@ test('a second device is signed out, a copy is saved, and the account goes', asy
       await laptop.page.reload();
       await laptop.show();
       await laptop.tab('Me').click();
-      // The rights to change are requested when the tab is opened.
+      // The tab requests the allowed changes when it is opened.
       return devices.waitFor({ timeout: 3_000 }).then(
         () => true,
         () => false,

@@ -1,6 +1,6 @@
-// Notices while the site is closed: turned on by the member, shown by the service worker, led to the chat by a click.
-// A push service is nothing that a test can have: the browser's subscription stands in for itself, and the browser is
-// handed what the service would have brought.
+// Notices while the site is closed: the member turns them on, the service worker shows them, and a click opens the
+// chat. Tests have no push service: the browser's subscription is a fake, and the tests deliver pushes to the browser
+// directly.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -27,9 +27,9 @@ after(async () => {
   await kith.stop();
 });
 
-/** A browser that allows notices, and whose subscription comes from nowhere. */
+/** A browser context that allows notices, with a fake subscription. */
 async function member(name, { allows = true } = {}) {
-  // The demo's pages forbid Trusted Types altogether, and with them to register a worker (docs/embed.md).
+  // The policy of the demo's pages allows no Trusted Types policy, so they cannot register a worker (docs/embed.md).
   const context = await person(browser, { ...DESKTOP, bypassCSP: true });
   if (allows) await context.grantPermissions(['notifications'], { origin: kith.url });
   await context.addInitScript(() => {
@@ -79,7 +79,7 @@ const notices = page =>
     return all.map(({ title, body, tag }) => ({ title, body, tag }));
   });
 
-/** Hands the browser a push for the page's worker. */
+/** Delivers a push to the page's service worker. */
 async function deliver(page, data) {
   const session = await page.context().newCDPSession(page);
   const registered = new Promise(resolve => {
@@ -194,7 +194,7 @@ test('the worker is served as a script of its own', async () => {
   assert.doesNotMatch(answer.headers.get('cache-control') ?? '', /immutable/);
 });
 
-/** The shown notices of a context's browser while no page of the site has the messenger. */
+/** The shown notices of a context's browser. The opened page has no messenger. */
 async function noticesOf(context, url) {
   const page = await context.newPage();
   await page.goto(`${url}/kith-sw.js`);

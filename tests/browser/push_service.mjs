@@ -1,6 +1,6 @@
-// A push service on this machine, and a browser that has it for its own: whatever a node pushes goes the whole way, from the node by
-// HTTPS (RFC 8030), read with the keys of the subscription (RFC 8291), to the worker of the page. Chromium's own service is Google's,
-// which no test can have; so the subscription is made here, and the browser is handed what its service would bring.
+// A push service on this machine, and a browser that uses it. The node sends pushes by HTTPS (RFC 8030), the service
+// decrypts them with the keys of the subscription (RFC 8291), and the browser delivers them to the worker of the page.
+// Tests cannot use Chromium's own service, which is Google's. So this service makes the subscription.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -22,7 +22,7 @@ subjectAltName = DNS:localhost
 basicConstraints = critical, CA:FALSE
 `;
 
-/** `settings` are what a node needs to use it. */
+/** Starts the service. `settings`: the settings of a node that uses it. */
 export async function pushService() {
   const folder = await mkdtemp(join(tmpdir(), 'kith-push-'));
   const [config, cert, key] = ['wanted.cnf', 'cert.pem', 'key.pem'].map(name => join(folder, name));
@@ -59,7 +59,7 @@ export async function pushService() {
   const origin = `https://localhost:${server.address().port}`;
   return {
     settings: { KITH_PUSH_AUTHORITY: cert, KITH_PUSH_SERVICES: 'localhost' },
-    /** Pushed requests so far: the text, and the head of the request. */
+    /** The received pushes: the text and the headers of each request. */
     pushed,
     subscribe(deliver) {
       const ecdh = createECDH('prime256v1');
@@ -80,7 +80,7 @@ export async function pushService() {
   };
 }
 
-/** RFC 8188 §2.1 and RFC 8291 §3.4 from the reader's side. */
+/** Decrypts a push as its receiver (RFC 8188 §2.1, RFC 8291 §3.4). */
 function open(body, { ecdh, publicKey, auth }) {
   const salt = body.subarray(0, 16);
   assert.deepEqual([body.readUInt32BE(16), body[20]], [4_096, 65]);
@@ -97,7 +97,7 @@ function open(body, { ecdh, publicKey, auth }) {
   return plain.subarray(0, end).toString();
 }
 
-/** The pages of this context subscribe there; what is pushed reaches their worker at `origin`, whether a page is open or not. */
+/** Pages of this context subscribe to the service. Pushes reach their worker at `origin`, also without an open page. */
 export async function takesPushes(context, service, origin) {
   let there;
   await context.grantPermissions(['notifications', 'microphone'], { origin });
@@ -136,7 +136,7 @@ function unlessClosed(error) {
   if (!/has been closed/.test(error.message)) throw error;
 }
 
-/** Hands the browser a push for the worker at an origin, which wakes it; no page of the site needs to be open. */
+/** Delivers a push to the worker at an origin, which starts it. No page of the site needs to be open. */
 export async function deliver(context, origin, text) {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);

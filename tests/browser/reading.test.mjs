@@ -1,4 +1,4 @@
-// For those who read otherwise: 400 % zoom, forced colours, no motion, large type; on a fake client.
+// Accessible reading with a fake client: 400 % zoom, forced colours, reduced motion, right-to-left text.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -31,7 +31,7 @@ async function on(settings, options, run) {
   await context.close();
 }
 
-/** Elements that are wider than their place, or cut off at the sides of the window. */
+/** Elements whose content overflows sideways, or that extend beyond the window. */
 const tooWide = page =>
   page.evaluate(() => {
     const { shadowRoot } = document.querySelector('kith-widget');
@@ -123,7 +123,7 @@ for (const [lang, ui, text, runs] of [
           { ...theirs, time, replyTo: 1 },
         ]);
       }, text);
-      /** The direction of a label and of the text beside it, and whether the label stands at the beginning of the line. */
+      /** The directions of a label and of the text beside it, and whether the label is at the beginning of the line. */
       const directions = selector =>
         page
           .locator(selector)

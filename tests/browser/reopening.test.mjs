@@ -1,4 +1,4 @@
-// Open parts of a page are open on the next one, in the same tab and for the same member.
+// The next page opens the parts that were open on the previous one, in the same tab and for the same member.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

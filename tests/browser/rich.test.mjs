@@ -45,7 +45,7 @@ test('a poll is asked, voted in, and closed', async () => {
     assert.equal(await choice(anna, 'At the lake 100 % 1 vote').getAttribute('aria-pressed'), 'false');
     await choice(anna, 'In town 0 % 0 votes').click();
     await choice(raj, 'In town 50 % 1 vote').waitFor();
-    // One's own choice stays when somebody else votes, and after a reload.
+    // A member's own choice stays when another member votes, and after a reload.
     assert.equal(await choice(raj, 'At the lake 50 % 1 vote').getAttribute('aria-pressed'), 'true');
     await raj.page.reload();
     await raj.show();
@@ -112,7 +112,7 @@ test('a link leads to its message, and says so where one may not read it', async
   });
 });
 
-/** A room of Anna's with a message, and Raj in it. */
+/** Creates a room of Anna with a message and with Raj as a member. */
 async function lakes(anna, raj, name) {
   await anna.tab('Rooms').click();
   await anna.page.getByRole('button', { name: 'Create a room' }).click();
@@ -168,7 +168,7 @@ test('in a thread one writes as in a chat: a file, a draft, suggestions, an answ
       const value = text => until(async () => (await field.inputValue()) === text, `the field has "${text}"`);
       await value('');
 
-      // Of the thread alone, and there after the page is loaded again.
+      // The draft belongs to the thread only, and survives a reload.
       await field.fill('half a reply');
       await back();
       await until(async () => (await raj.field.inputValue()) === 'half a message', 'the draft of the room');
@@ -191,7 +191,7 @@ test('in a thread one writes as in a chat: a file, a draft, suggestions, an answ
         buffer: Buffer.from('left, then right'),
       });
       await raj.page.locator('kith-widget .attach-item[data-state="done"]').waitFor();
-      // No poll in a thread: the server takes none.
+      // The menu offers no poll in a thread, because the server refuses it.
       await raj.page.getByRole('button', { name: 'Attach' }).click();
       await raj.page.getByRole('menuitem', { name: 'File' }).waitFor();
       assert.equal(await raj.page.getByRole('menuitem', { name: 'Poll' }).count(), 0);
@@ -230,7 +230,7 @@ test('a reply leaves a reader of the thread in place, and is counted', async () 
     await lakes(anna, raj, 'Ponds');
     await raj.act('A new lake?', 'Reply in thread');
     const field = widget => widget.page.getByRole('textbox', { name: 'Reply in thread' });
-    // More than one page, and sent faster than the server lets one person write.
+    // Send more replies than one page has, faster than the server's rate limit.
     for (let at = 1; at <= 18; at++) {
       await field(raj).fill(`Reply ${at}`);
       await field(raj).press('Enter');
@@ -257,7 +257,7 @@ test('a reply leaves a reader of the thread in place, and is counted', async () 
     await jump.click();
     await until(atEnd, 'the newest reply is shown');
     await anna.sees('One more');
-    // A reader at the end follows.
+    // If the reader is at the end, the thread scrolls to the new reply.
     await field(raj).fill('And one');
     await field(raj).press('Enter');
     await anna.sees('And one');

@@ -1,4 +1,4 @@
-// Rooms through a real server: made, found, joined, talked in, kept in order, left.
+// Rooms through a real server: creation, directory, joins, messages, moderation, leaving.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -38,7 +38,7 @@ async function openRoom(widget, name) {
 
 const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
 
-/** An act of the owner on a member, in the list of members. */
+/** Carries out an action of the owner on a member, in the list of members. */
 async function withMember(widget, name, action) {
   await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
   await widget.page.getByRole('menuitem', { name: action, exact: true }).click();
@@ -65,7 +65,7 @@ test('a room is made, found in the directory, joined, and talked in', async () =
     await raj.sees('I have a spare one');
     await assertAccessible(raj.page, 'a room');
 
-    // A mention is completed by the name, shown by the name, and counted where it is unread.
+    // A mention is completed by the name, shown as the name, and counted while it is unread.
     await mei.back();
     await raj.field.pressSequentially('Thanks @mei');
     await raj.page.getByRole('option', { name: /Mei Tanaka/ }).click();

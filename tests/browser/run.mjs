@@ -6,7 +6,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
-/** Each takes more than 40 s of CPU time, the longest first. Others may have any order. */
+/** Files that take more than 40 s of CPU time, the longest first. The others may have any order. */
 const LONG = [
   'screens',
   'interface',
@@ -34,7 +34,7 @@ const files = readdirSync(folder)
 
 run({
   files,
-  // For two processors: a file spends a quarter of its time waiting, so a third one keeps them busy.
+  // The value is for two processors: a file waits for a quarter of its time, so a third file keeps them busy.
   concurrency: 3,
   timeout: 1_200_000,
   forceExit: true,

@@ -1,4 +1,4 @@
-// Order on a site through a real server: a stranger's request, a report, a moderator, a warning, a mute, a ban.
+// Moderation of a site through a real server: a stranger's request, reports, warnings, mutes, bans, blocks.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -155,7 +155,7 @@ test('a warning and a mute are told, on a phone too', async () => {
   );
 });
 
-/** Makes private rooms of a member and invites others, as their page's own script may. Whoever is no contact is asked. */
+/** Creates private rooms of a member and adds others, with the client. Users who are no contacts get a room request. */
 const invite = (widget, names, users) =>
   widget.page.evaluate(
     async ([names, users]) => {

@@ -1,4 +1,4 @@
-// Every screen of the widget, and how a member comes to it: in whatever language, so by what stands there and never by its words.
+// Every screen of the widget, and the actions that open it. They work in all languages, because they do not use texts.
 
 import { settled, until, untilIn } from './browser.mjs';
 import { TEXTS } from './community_texts.mjs';
@@ -6,7 +6,7 @@ import { TEXTS } from './community_texts.mjs';
 const DESKTOP = { viewport: { width: 980, height: 720 } };
 const PHONE = { viewport: { width: 360, height: 720 }, hasTouch: true, isMobile: true };
 
-/** How a screen is looked at. */
+/** The looks of a screen: size, theme and language. */
 export const LOOKS = {
   desktop: { title: 'Desktop', language: 'en', theme: 'light', options: DESKTOP },
   dark: { title: 'Dark', language: 'en', theme: 'dark', options: { ...DESKTOP, colorScheme: 'dark' } },
@@ -14,14 +14,14 @@ export const LOOKS = {
   arabic: { title: 'Arabic', language: 'ar', theme: 'light', options: PHONE, phone: true },
 };
 
-/** Where nothing is to be seen on a phone. */
+/** The looks of screens that phones do not have. */
 export const WIDE = {
   desktop: { ...LOOKS.desktop, options: { viewport: { width: 1280, height: 720 } } },
   dark: { ...LOOKS.dark, options: { viewport: { width: 1280, height: 720 }, colorScheme: 'dark' } },
   arabic: { ...LOOKS.arabic, options: { viewport: { width: 1280, height: 720 } }, phone: false },
 };
 
-/** One look at one screen. */
+/** A page that shows one screen in one look. */
 export class Sight {
   constructor(page, look, community) {
     Object.assign(this, { page, look, community, language: look.language, texts: TEXTS[look.language] });
@@ -31,7 +31,7 @@ export class Sight {
     return this.page.locator(`kith-widget ${selector}`);
   }
 
-  /** With the mouse: whoever uses keys sees where the focus is, and that is another picture. */
+  /** Opens the panel with the mouse. With keys the focus would be visible in the picture. */
   async show() {
     const open = this.in('.panel').first();
     if (await open.isVisible()) return;
@@ -58,7 +58,7 @@ export class Sight {
     await this.in('[data-message]').first().waitFor();
   }
 
-  /** A row of one's account under Me, which opens a sheet. */
+  /** Opens the sheet of a row under Me. */
   async sheet(at) {
     await this.tab('me');
     const row = this.in('.me .choice[aria-haspopup=dialog]');
@@ -67,7 +67,7 @@ export class Sight {
     await this.in('.sheet').waitFor();
   }
 
-  /** Views of moderators: reports, protection, the record. */
+  /** Opens a view of moderators: reports, protection, the audit log. */
   async moderation(part) {
     await this.tab('me');
     await this.in('.me .choice:has(.icon-shield)').first().click();
@@ -75,7 +75,7 @@ export class Sight {
     if (part !== undefined) await this.in('.sheet [role=radio]').nth(part).click();
   }
 
-  /** The other one calls with video, from a browser of their own. */
+  /** Another member calls with video, from another browser. */
   async call() {
     const [caller] = this.callers;
     await caller.evaluate(() => globalThis.Kith.open('anna'));
@@ -90,7 +90,7 @@ export class Sight {
     await this.in('.call-card').waitFor({ state: 'detached' });
   }
 
-  /** A call with video in the room, which the first of the others begins and the rest join. */
+  /** The first of the other members begins a video call in the room, and the rest join. */
   async roomCall() {
     for (const [at, one] of this.callers.entries()) {
       await one.evaluate(id => globalThis.Kith.openRoom(id), this.community.rooms[this.language].committee);
@@ -118,7 +118,7 @@ export class Sight {
   }
 }
 
-/** Something to attach that takes its time. */
+/** Attaches a file whose upload does not finish. */
 async function attach(s) {
   await s.chat('raj');
   let first = true;
@@ -137,7 +137,7 @@ async function attach(s) {
   );
 }
 
-/** `text` stands in the documentation; a screen without `looks` is looked at in all of `LOOKS`. */
+/** `text` is shown in the documentation. A screen without `looks` is shown in all of `LOOKS`. */
 export const SCREENS = {
   closed: {
     title: 'The button',
@@ -598,7 +598,7 @@ export const SCREENS = {
   },
 };
 
-/** A fresh page on which nothing is left of the screen before. `callers`: pages of who calls, where somebody does. */
+/** Opens a screen on a freshly loaded page. `callers`: pages of the members who call, if the screen has a call. */
 export async function look(page, name, of, community, callers) {
   const { as = 'anna', mode = 'bubble', act } = SCREENS[name];
   await page.goto(community.page(of.language, as, { mode, theme: of.theme }));
@@ -630,7 +630,7 @@ export async function inFront(context, member) {
   }, member);
 }
 
-/** A picture that a member may well have taken: beds in the light of the morning. */
+/** A picture like a member's photo: garden beds in the morning light. */
 export async function painted(browser) {
   const page = await browser.newPage();
   const data = await page.evaluate(() => {
@@ -666,7 +666,7 @@ export async function painted(browser) {
     hill(290, 34, 170, '#8fb39a');
     hill(330, 26, 120, '#6f9c7c');
     hill(368, 10, 260, fade(350, 640, '#7da25a', '#4d7a3c'));
-    // Beds that run towards the eye, with rows of leaves.
+    // Beds that run towards the viewer, with rows of leaves.
     for (let bed = 0; bed < 5; bed++) {
       const [near, far] = [bed * 250 - 140, 330 + bed * 62];
       fill(fade(380, 640, '#7a5638', '#4f3524'), [

@@ -1,4 +1,5 @@
-// Takes each screen in four looks for docs/screens.md, on a real node: `npm --prefix widget run screenshots`. Some only, with ONLY=chat,me.
+// Takes pictures of each screen in four looks for docs/screens.md, on a real node: `npm --prefix widget run
+// screenshots`. ONLY=chat,me takes only these screens.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { inFront, LOOKS, look, painted, SCREENS } from './screen_list.mjs';
 
 const DOCS = new URL('../../docs/', import.meta.url);
 const FOLDER = new URL('images/screens/', DOCS);
-/** A page with all of them must still come quickly. */
+/** The maximum size of a picture, so that a page with all pictures loads quickly. */
 const MOST_BYTES = 90_000;
 const only = process.env.ONLY?.split(',') ?? Object.keys(SCREENS);
 const looks = process.env.LOOKS?.split(',') ?? Object.keys(LOOKS);
@@ -17,7 +18,7 @@ await mkdir(FOLDER, { recursive: true });
 const browser = await launch(
   '--use-fake-device-for-media-stream',
   '--use-fake-ui-for-media-stream',
-  // On a machine without a network two browsers find each other by loopback alone.
+  // On a machine without a network two browsers can connect only through loopback.
   '--allow-loopback-in-peer-connection',
   '--disable-features=WebRtcHideLocalIpsWithMdns',
 );
@@ -26,7 +27,7 @@ const failed = [];
 let community;
 let callers;
 try {
-  // Each look at a community in which nobody has left traces.
+  // Each look starts with a new community, without changes by an earlier look.
   for (const where of looks) {
     community = await Community.start(picture, [LOOKS[where].language]);
     callers = new Map();
@@ -38,7 +39,7 @@ try {
 await writeFile(new URL('screens.md', DOCS), page());
 if (failed.length > 0) throw new Error(`not taken: ${failed.join(', ')}`);
 
-/** All screens in one look, each in the browser of who sees it. */
+/** Takes all screens in one look, each in the browser of the member who sees it. */
 async function takeAll(where) {
   const contexts = new Map();
   for (const name of only) {
@@ -110,7 +111,7 @@ async function take(page, name, where, of, calling) {
   if (bytes.length > MOST_BYTES) throw new Error(`it has ${bytes.length} bytes, more than ${MOST_BYTES}`);
 }
 
-/** The panel with a little of the page around it, so that one sees its edge. */
+/** The area of the panel with a margin, so that its edge is visible. */
 async function frameOf(sight) {
   const box = await sight.in('.panel').first().boundingBox();
   const margin = 14;

@@ -1,5 +1,5 @@
-// Every screen that the documentation shows: axe finds nothing on it, in the light on a desktop and in the dark on a phone, and no console
-// complains.
+// Every screen of the documentation: axe finds no violation, in light on a desktop and in dark on a phone, and the
+// console shows no errors.
 
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, launch, person } from './browser.mjs';
@@ -61,7 +61,7 @@ for (const [where, of] of Object.entries(AXE)) {
         const calling = [];
         for (const caller of callers) {
           calling.push(await pageOf(caller));
-          // Another screen may have been looked at there.
+          // The caller's page may still show an earlier screen.
           await calling.at(-1).goto(community.page('en', caller));
         }
         const sight = await look(page, name, wide, community, calling);

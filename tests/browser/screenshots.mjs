@@ -8,12 +8,12 @@ import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
 const folder = new URL('../../docs/images/', import.meta.url);
-/** A README should not weigh more than what it shows. */
+/** The maximum size of a picture, so that the README loads quickly. */
 const MOST_BYTES = 200_000;
 
 await mkdir(folder, { recursive: true });
 const [browser, kith] = await Promise.all([
-  // On a machine without a network two browsers find each other by loopback alone.
+  // On a machine without a network two browsers can connect only through loopback.
   launch('--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'),
   Kith.start(),
 ]);
@@ -106,7 +106,7 @@ async function room(anna, raj, mei) {
   await page.locator('kith-widget [data-message]', { hasText: 'They are yours' }).waitFor();
 }
 
-/** A call on the desktop, and one that rings on a phone from right to left in the dark. */
+/** A call on the desktop, and an incoming call on a dark phone in a right-to-left language. */
 async function calls() {
   const raj = await inFront(await person(browser), 'raj');
   const anna = await inFront(await person(browser, { viewport: { width: 1200, height: 760 } }), 'anna');
@@ -162,7 +162,7 @@ async function inFront(context, member) {
 
 async function take(page, name) {
   await page.mouse.move(2, 2);
-  // Pictures of people and the last animation.
+  // Wait for portraits and for the last animation.
   await page.waitForLoadState('networkidle').catch(() => undefined);
   await page.waitForTimeout(600);
   const path = fileURLToPath(new URL(`${name}.png`, folder));

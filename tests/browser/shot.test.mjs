@@ -1,4 +1,4 @@
-// Tests write pictures only to a folder that the person who runs them named.
+// Tests write pictures only to the folder that the caller has set.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

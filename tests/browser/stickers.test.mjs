@@ -1,4 +1,4 @@
-// Stickers: those of the demo community, from the picker to the other's screen, by mouse and by keys.
+// The stickers of the demo, from the picker to the other member's screen, by mouse and by keyboard.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -38,7 +38,7 @@ test('a member sends a sticker, and the other sees it, until the site has it no 
     }
     await assertAccessible(raj.page, 'a sticker in a chat');
 
-    // By keys.
+    // Use the keyboard.
     await open();
     await anna.page.getByRole('radio', { name: 'Emoji' }).focus();
     await anna.page.keyboard.press('ArrowRight');
@@ -52,7 +52,7 @@ test('a member sends a sticker, and the other sees it, until the site has it no 
 
     const listed = JSON.parse(await kith.command('sticker', 'list', '--site', 'demo', '--json'));
     await kith.command('sticker', 'remove', '--site', 'demo', listed.find(one => one.words === words).id);
-    // A browser that has it may show it for a day; another one never.
+    // A browser that has cached the sticker may show it for a day. Another browser must not show it.
     await asMembers(browser, kith, ['raj'], async elsewhere => {
       await elsewhere.chatWith('Anna Lindqvist');
       await elsewhere.sees(words);

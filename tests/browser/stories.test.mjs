@@ -37,7 +37,7 @@ for (const settings of [{ theme: 'light' }, { theme: 'dark' }, { lang: 'ar' }]) 
             )
             .map(frame => frame.parentElement.dataset.story),
         );
-    // One of them arrives late.
+    // One part is loaded late.
     await page.getByText('The part has arrived.').waitFor();
     assert.deepEqual(await blank(), []);
     await shot(page, `stories-${Object.values(settings)}`);

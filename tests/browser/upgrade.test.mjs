@@ -1,4 +1,5 @@
-// A server is replaced under an open page: by one whose widget has other files, and then by one that has forgotten the page's build.
+// The server is replaced while a page is open: first by one whose widget has other files, then by one without the
+// page's build.
 
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
@@ -18,17 +19,17 @@ after(async () => {
   await kith.stop();
 });
 
-/** Messages of the browser when a server is away, or does not have a file. */
+/** Messages of the browser when a server is down, or does not have a file. */
 const EXPECTED = /ERR_|WebSocket connection to|Failed to load resource|dynamically imported module/;
 const DRAFT = 'I was about to say';
 
-/** The files of the running build under the names of another build, and the loader that asks for them. */
+/** The files of the running build under the names of another build, and the loader that requests them. */
 async function olderBuild() {
   const builds = join(kith.data, 'widget-builds');
   const [own] = await readdir(builds);
   const names = (await readdir(join(builds, own))).filter(name => !/\.(br|map)$/.test(name));
   assert.ok(names.length > 10, `a build has many parts: ${names}`);
-  // Longer names first: one may be the end of another.
+  // Replace longer names first, because one name may be the end of another.
   const byLength = names.toSorted((a, b) => b.length - a.length);
   const renamed = name => name.replace(/\.(\w+)$/, '-old.$1');
   const rewritten = text => byLength.reduce((all, name) => all.replaceAll(name, renamed(name)), text);
@@ -43,7 +44,7 @@ async function olderBuild() {
   return { files, loader, folder: join(builds, '0000000000000000') };
 }
 
-/** The files that the server of that build had left on disk. */
+/** Writes the files that the server of that build would have left on disk. */
 async function leave({ files, folder }) {
   await mkdir(folder);
   for (const [name, text] of files) await writeFile(join(folder, name), text);
@@ -51,7 +52,7 @@ async function leave({ files, folder }) {
   await utimes(folder, yesterday, yesterday);
 }
 
-/** Answers as the older server: its loader, and its files. */
+/** Answers requests as the older server does, with its loader and its files. */
 async function serveOlder(context, { files, loader }) {
   const type = name => (name.endsWith('.css') ? 'text/css' : 'text/javascript; charset=utf-8');
   const headers = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
@@ -86,7 +87,7 @@ test('a page that is open while the server is replaced fetches late parts of its
     globalThis.sameDocument = true;
   });
 
-  // Another server on the same data: its own build has other names.
+  // Start a new server on the same data. The files of its build have other names.
   await kith.kill();
   await leave(older);
   await context.unrouteAll();
@@ -95,7 +96,7 @@ test('a page that is open while the server is replaced fetches late parts of its
   await until(async () => (await anna.presence()) !== 'Reconnecting…', 'the page is connected again');
   await anna.page.getByRole('button', { name: 'Emoji' }).click();
   await anna.page.locator('kith-widget .picker').waitFor();
-  // The picker's part may have come before the upgrade; no member has needed this one yet.
+  // The part of the picker may have been loaded before the upgrade. This part was not.
   const late = [...older.files.keys()].find(name => /^moderation-.*\.js$/.test(name));
   await anna.page.evaluate(url => import(url), `${kith.url}/kith/${late}`);
   assert.ok(
@@ -110,7 +111,7 @@ test('a page that is open while the server is replaced fetches late parts of its
   assert.equal(await anna.field.inputValue(), DRAFT);
   assert.equal(await anna.page.getByRole('button', { name: 'Reload' }).count(), 0);
 
-  // After more upgrades the build is gone: said once, and the draft outlives the reload.
+  // After more upgrades the build is deleted. The page says so once, and the draft survives the reload.
   await kith.kill();
   await rm(older.folder, { recursive: true });
   await kith.up();
@@ -121,7 +122,7 @@ test('a page that is open while the server is replaced fetches late parts of its
   const reload = anna.page.getByRole('button', { name: 'Reload' });
   await reload.waitFor();
   assert.equal(await reload.count(), 1);
-  // Once to be seen, and once for screen readers.
+  // The text is shown once, and announced once to screen readers.
   const said = anna.page.getByRole('region', { name: 'Messenger' });
   await said.getByText('A new version is available. Your draft is kept.').waitFor();
   assert.equal(await anna.page.evaluate(() => globalThis.sameDocument), true, 'nothing reloads by itself');

@@ -1,4 +1,4 @@
-// A voice message from the microphone to the other member's ears: level, preview, waveform, and a position that keys move.
+// A voice message from the recording to its playback: level, preview, waveform, and a position that keys move.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -10,7 +10,7 @@ export class Widget {
     this.field = page.locator('kith-widget .composer-field');
   }
 
-  /** A member's page of the demo with the panel open. */
+  /** Opens a member's page of the demo with the panel open. */
   static async of(context, kith, member) {
     const page = await context.newPage();
     await page.goto(`${kith.url}/as/${member}/`);
@@ -28,7 +28,7 @@ export class Widget {
     return this.page.getByRole('tab', { name, exact: name === 'Me' });
   }
 
-  /** Opens the chat with somebody, found in the directory by name. */
+  /** Opens the chat with a user, whom it finds in the directory by name. */
   async chatWith(name) {
     await this.tab('Contacts').click();
     await this.page.getByRole('textbox', { name: 'Search people' }).fill(name);
@@ -36,7 +36,7 @@ export class Widget {
     await this.field.waitFor();
   }
 
-  /** Leaves the chat for the list, where there is room for one of them. */
+  /** Goes back from the chat to the list, if only one of them is visible. */
   async back() {
     await this.page.getByRole('button', { name: 'Back to the list' }).click();
   }
@@ -58,12 +58,12 @@ export class Widget {
     });
   }
 
-  /** The newest with that text. */
+  /** The newest message with that text. */
   message(text) {
     return this.page.locator('kith-widget [data-message]', { hasText: text }).last();
   }
 
-  /** Acts on a message through its menu, by keyboard. */
+  /** Chooses an item of a message's menu by keyboard. */
   async act(text, name) {
     const item = this.page.getByRole('menuitem', { name, exact: true });
     const open = async () => {
@@ -83,7 +83,7 @@ export class Widget {
     return until(async () => (await this.texts()).includes(text), `"${text}" arrives`);
   }
 
-  /** `sent` is also true of a message that the other side has received or read already. */
+  /** Waits for a state of a message. `sent` includes messages that were received or read. */
   async becomes(text, state) {
     const states = state === 'sent' ? ['sent', 'received', 'read'] : [state];
     let last;
@@ -106,7 +106,10 @@ export class Widget {
   }
 }
 
-/** Each member in a browser of their own; `run` gets their widgets, then their contexts. None of them may have had any trouble but `except`. */
+/**
+ * Opens a browser context for each member. `run` gets their widgets, then their contexts. No page may have trouble,
+ * except for `except`.
+ */
 export async function asMembers(browser, kith, members, run, { except, ...options } = {}) {
   const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
   const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));

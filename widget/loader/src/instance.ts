@@ -162,7 +162,7 @@ export function createInstance(settings: Settings, place: HTMLElement, host: Ins
     if (host.isWanted()) rememberPanel(site, panel && user ? { user, panel } : undefined);
   }
 
-  /** Opens the message or the invitation of a link. `push.ts` handles links of notices, which begin with `%40` or `%23`. */
+  /** Opens the message or the invitation of a link. `push.ts` handles links of notices (`%40…` or `%23…`). */
   function followLink(): void {
     const { hash } = location;
     if (/^#kith=[^%]/.test(hash)) instance.show(app => app.follow(hash));

@@ -15,7 +15,7 @@ export interface Kith extends Controls {
   setToken(token: string | null): void;
   /** Removes all widgets from the page, closes the connection, and forgets the guest. */
   destroy(): void;
-  /** The token of a guest who has written from this browser. At a registration it proves to your server who they are. */
+  /** The token of a guest who has written from this browser. At registration it proves to your server who they are. */
   guestToken(): string | undefined;
   /** The headless client of this page, connected or not. All widgets of the page share it. */
   client(): Promise<Client>;

@@ -40,8 +40,8 @@ export function createTokenSource(url: string | undefined, wanted: () => void): 
 
 /**
  * Fetches a token with the site's own cookies. It uses POST, so that no link or image can trigger the request and no
- * cache stores the answer. 2xx: the token, as JSON `{"token": "…"}` or as plain text. 204, 401, 403, 404 or a redirect:
- * no member is signed in.
+ * cache stores the answer. 2xx: the token, as JSON `{"token": "…"}` or as plain text. 204, 401, 403, 404 or a
+ * redirect: no member is signed in.
  */
 async function fetchToken(url: string): Promise<string | undefined> {
   const response = await fetch(url, {
