@@ -109,7 +109,7 @@ async function tabTo(page, selector) {
   assert.ok(await focused(page, selector), `Tab leads to ${selector}`);
 }
 
-test('what `kith site add` says is pasted into a page of another origin, and works', async () => {
+test('the snippet of `kith site add` works on a page of another origin', async () => {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, 'http://owner');
     const [type, content] =

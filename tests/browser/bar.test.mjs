@@ -86,7 +86,7 @@ test('as many windows as there is room for stand side by side, the others are he
     await until(async () => (await names(page)).length === 3, 'a wider page has room for the third');
   }));
 
-test('what was open is open on the next page, and the focus stays on the page', () =>
+test('open windows are open on the next page, and the focus stays on the page', () =>
   on({}, CALM, async page => {
     await openChats(page, 'u1', 'u2');
     await page.locator('.window[data-chat="@u1"]').getByRole('button', { name: 'Minimize' }).click();

@@ -94,7 +94,7 @@ describe('a call through the widget', () => {
     await bye(anna, tom);
   });
 
-  test('by voice survives a reload of either, and ends for both whoever ends it', async () => {
+  test('by voice survives a reload of either, and either member ends it for both', async () => {
     const [raj, mei] = await pair(browser, kith, 'raj', 'mei');
     await call(raj, 'mei', 'Audio call');
     await button(mei, 'Accept with voice only').click();
@@ -120,7 +120,7 @@ describe('a call through the widget', () => {
     await bye(raj, mei);
   });
 
-  test('that is declined, and one that nobody lets ring on', async () => {
+  test('that is declined, and one that the caller cancels', async () => {
     const [one, other] = await pair(browser, kith, 'sofia', 'hamish');
     await call(one, 'hamish', 'Audio call');
     await button(other, 'Decline').click();
@@ -213,8 +213,8 @@ describe('a call through the widget', () => {
   });
 });
 
-describe('what is in the way', () => {
-  test('a microphone that was refused: why, what to click, and on it goes', async () => {
+describe('obstacles to a call', () => {
+  test('a microphone that was refused: the reason, the button to click, and then the call', async () => {
     const [one, other] = await pair(browser, kith, 'amara', 'raj');
     await one.page.evaluate(() => {
       const { mediaDevices } = navigator;
@@ -237,7 +237,7 @@ describe('what is in the way', () => {
     await bye(one, other);
   });
 
-  test('of it a check tells: a microphone that hears, a camera that sees, and the network', async () => {
+  test('a check tests the microphone, the camera and the network', async () => {
     const anna = await Widget.of(await browserOf(browser), kith, 'anna');
     await anna.tab('Me').click();
     const choice = anna.page.locator('kith-widget .choice', {
@@ -264,7 +264,7 @@ describe('what is in the way', () => {
     await bye(anna);
   });
 
-  test('a page under a strict policy is no obstacle, one that permits no microphone is, and says so', async () => {
+  test('a page with a strict policy can call; one that forbids the microphone shows the reason', async () => {
     const host = await hostPage(kith, 'strict');
     const mute = await hostPage(kith, 'strict', { permissions: 'microphone=(), camera=()' });
     await kith.addSite('strict', '--name', 'Strict', '--origin', host.origin, '--origin', mute.origin);

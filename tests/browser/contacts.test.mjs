@@ -42,7 +42,7 @@ async function both(one, two, run) {
   }
 }
 
-test('who asks waits, who is asked accepts, then both write and see each other online', async () => {
+test('after a contact request is accepted, both write and see each other online', async () => {
   await both('lea', 'max', async (lea, max) => {
     await lea.tab('Contacts').click();
     await lea.page.getByRole('textbox', { name: 'Search people' }).fill('max');

@@ -126,7 +126,7 @@ test('after a reload the conversation, the draft and the place are there', async
   });
 });
 
-test('what one device reads or writes, the other one knows', async () => {
+test('reads and messages of one device reach the other', async () => {
   await as(['chloe', 'chloe', 'piotr'], async (laptop, phone, piotr) => {
     await piotr.chatWith('Chloé Martin');
     await piotr.say('Bonjour!');
@@ -253,7 +253,7 @@ test('keyboard alone: from the page to a sent message and back', async () => {
   });
 });
 
-test('who types at once loses no letter: the field has the focus before anything is painted', async () => {
+test('typing at once loses no letter: the field has the focus before anything is painted', async () => {
   await as(['anna'], async anna => {
     await anna.page.locator('kith-widget .chat-row .row-main').first().waitFor();
     const [label, text] = await anna.page.evaluate(async () => {

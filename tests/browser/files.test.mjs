@@ -193,7 +193,7 @@ test('several files go out with one message, and the arrows lead through its pic
   });
 });
 
-test('what cannot be sent says why, and can be taken away', async () => {
+test('a file that cannot be sent shows the reason, and can be removed', async () => {
   await as(
     ['yusuf', 'sofia'],
     async (yusuf, sofia) => {

@@ -88,7 +88,7 @@ test('moderators try the filters and begin a raid mode', async () => {
   });
 });
 
-test('an admin sets what holds, and it holds at once', async () => {
+test('an admin changes settings, and they apply at once', async () => {
   await as(['jonas', 'chloe'], async (jonas, chloe) => {
     await chloe.chatWith('Hamish');
     const dialog = await openModeration(jonas, 'Protection');
@@ -128,7 +128,7 @@ test('an admin sets what holds, and it holds at once', async () => {
   });
 });
 
-test('what is written in the shadow stays there', async () => {
+test('messages of a shadow-banned member reach nobody else', async () => {
   await as(['chloe', 'piotr'], async (chloe, piotr) => {
     await chloe.chatWith('Piotr');
     await chloe.say('Hello Piotr');
@@ -194,7 +194,7 @@ test('the settings fit a phone', async () => {
   );
 });
 
-test('an admin reads them in the language of the page, and no other one is fetched', async () => {
+test('an admin reads the settings in the language of the page, and no other language is fetched', async () => {
   await as(
     ['jonas'],
     async jonas => {

@@ -148,7 +148,7 @@ test('a draft is on the other device, and gone from it with the message', async 
   });
 });
 
-test('chats are marked as unread, pinned, muted and put away, and lists show them', async () => {
+test('chats are marked as unread, pinned, muted and archived, and lists show them', async () => {
   await as(
     ['yusuf', 'raj', 'mei'],
     async (yusuf, raj, mei) => {
@@ -195,7 +195,7 @@ test('chats are marked as unread, pinned, muted and put away, and lists show the
   );
 });
 
-test('what one pins both have above the chat, and it leads there', async () => {
+test('both members see a pinned message above the chat, and a click leads to it', async () => {
   await as(['anna', 'mei'], async (anna, mei) => {
     await anna.chatWith('Mei Tanaka');
     await mei.chatWith('Anna Lindqvist');

@@ -487,7 +487,7 @@ describe('phone', () => {
     });
   });
 
-  test('what is touched is at least 44 px', async () => {
+  test('touch targets are at least 44 px', async () => {
     for (const settings of [{}, { open: 'u2' }, { site: 'contacts', open: 'u0' }]) {
       await on(settings, PHONE, async page => {
         const small = await page.evaluate(() => {

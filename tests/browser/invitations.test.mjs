@@ -69,7 +69,7 @@ async function withMember(widget, name, action) {
   await widget.page.getByRole('menuitem', { name: action, exact: true }).click();
 }
 
-test('a link into a private room is made and copied, and leads who has it into the room', async () => {
+test('a link to a private room is made and copied, and admits another member', async () => {
   await as(['anna', 'raj'], async (anna, raj, context) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await createRoom(anna, 'Winter tour', 'Private room');
@@ -116,7 +116,7 @@ test('a link into a private room is made and copied, and leads who has it into t
   });
 });
 
-test('who does not want to, is not in; a link for one lets one in', async () => {
+test('a declined invitation joins nobody; a link for one use admits one member', async () => {
   await as(['ingrid', 'tom', 'mei'], async (ingrid, tom, mei) => {
     await createRoom(ingrid, 'Tandem', 'Private room');
     await links(ingrid);
@@ -145,7 +145,7 @@ test('who does not want to, is not in; a link for one lets one in', async () => 
   });
 });
 
-test('a link that was taken back lets nobody in, nor one whose maker is gone; who was banned is told', async () => {
+test('a revoked link, or one whose maker has left, admits nobody; a banned user sees the reason', async () => {
   await as(['sofia', 'yusuf', 'amara'], async (sofia, yusuf, amara) => {
     await createRoom(sofia, 'Lake riders');
     await links(sofia);
@@ -198,7 +198,7 @@ test('a link that was taken back lets nobody in, nor one whose maker is gone; wh
   });
 });
 
-test('where the site wants it, only those who keep order make links', async () => {
+test('if the site requires it, only owners and moderators make links', async () => {
   await kith.setSite('demo', 'invitations.moderators_only=true');
   await as(['anna', 'raj'], async (anna, raj) => {
     await createRoom(anna, 'Quiet corner');
@@ -324,7 +324,7 @@ test('a guest comes into an open room by a link', async () => {
   });
 });
 
-test('where guests are not let in, the invitation waits until one has signed in', async () => {
+test('on a site without guests the invitation waits for the sign-in', async () => {
   const host = await hostPage(kith, 'club');
   await kith.addSite('club', '--origin', host.origin);
   const context = await person(browser);

@@ -39,7 +39,7 @@ const PICTURE = Buffer.from(
   'base64',
 );
 
-test('a link says what it leads to, on all devices, until its sender takes that off', async () => {
+test('a link has a preview on all devices, until its sender removes the preview', async () => {
   await asMembers(browser, kith, ['anna', 'raj'], async (anna, raj) => {
     await anna.chatWith('Raj Patel');
     await raj.chatWith('Anna Lindqvist');

@@ -49,7 +49,7 @@ test('a status is set, seen in the profile by others, and privacy hides who is h
   });
 });
 
-test('who may write is asked of the server, and blocked ones are let go', async () => {
+test('the setting for messages is stored on the server, and blocked users are unblocked', async () => {
   await asMembers(browser, kith, ['raj', 'jonas'], async (raj, jonas) => {
     await raj.tab('Me').click();
     await raj.page.getByRole('button', { name: /^Privacy/ }).click();

@@ -150,7 +150,7 @@ test('a member turns notices on, chooses, and turns them off; the server knows',
   await context.close();
 });
 
-test('what is pushed is shown, replaced, and taken away when it was read', async () => {
+test('a pushed notice is shown, replaced, and removed after reading', async () => {
   const { context, page, here } = await member('ingrid');
   await here.click();
   await until(async () => (await here.getAttribute('aria-checked')) === 'true', 'it is on');
@@ -178,7 +178,7 @@ test('a click on a notice opens the chat on the page to which it led', async () 
   await context.close();
 });
 
-test('a browser that does not allow it is told of, and nothing is registered', async () => {
+test('a browser that forbids notices shows a hint, and no worker is registered', async () => {
   const { context, page, here } = await member('mei', { allows: false });
   await here.click();
   await page.getByText(/Your browser (blocked|blocks) notifications/).waitFor();

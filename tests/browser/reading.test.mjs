@@ -76,7 +76,7 @@ test('every language fits its tabs and its bar', async () => {
   );
 });
 
-test('in forced colours what is chosen and what can be pressed has a border', () =>
+test('in forced colours the panel and its buttons have a border', () =>
   on({ open: 'u2' }, { viewport: { width: 1280, height: 800 }, forcedColors: 'active' }, async page => {
     const width = selector =>
       page

@@ -3,7 +3,7 @@ import type { TransportName } from './client.ts';
 import { Connection, type Effect, type Input } from './connection.ts';
 import type { Code, Event } from './wire.ts';
 
-describe('coming in', () => {
+describe('sign-in', () => {
   test('asks for a token, opens the best transport, and is online with the welcome', () => {
     const it = machine();
     expect(it.says({ type: 'start' })).toEqual(['connecting', 'token']);
@@ -35,7 +35,7 @@ describe('coming in', () => {
 });
 
 describe('transports', () => {
-  test('one that fails twice before a welcome makes room for the next, and after the last the first has its turn', () => {
+  test('after two failures before a welcome the next transport is tried, and after the last the first one', () => {
     const it = machine();
     it.says({ type: 'start' });
     it.says({ type: 'token', token: undefined });
@@ -63,7 +63,7 @@ describe('transports', () => {
     ]);
   });
 
-  test('one that opens and swallows frames is given up after ten seconds', () => {
+  test('a transport that opens and drops frames is given up after ten seconds', () => {
     const it = machine();
     it.says({ type: 'start' });
     it.says({ type: 'token', token: undefined });
@@ -72,7 +72,7 @@ describe('transports', () => {
     expect(it.now - before).toBe(10_000);
   });
 
-  test('one that has worked is not left for two failures', () => {
+  test('a transport that has worked is not given up after two failures', () => {
     const it = online();
     it.says({ type: 'closed', link: it.link });
     for (let failures = 0; failures < 4; failures++) {
@@ -84,7 +84,7 @@ describe('transports', () => {
     expect(it.untilNext()).toContain('open stream T');
   });
 
-  test('without network no transport is blamed', () => {
+  test('without network no transport counts a failure', () => {
     const it = machine();
     it.says({ type: 'network', online: false });
     it.says({ type: 'start' });
@@ -103,7 +103,7 @@ describe('transports', () => {
     expect(it.untilNext()).toContain('open websocket T');
   });
 
-  test('what worked last in this browser is tried first', () => {
+  test('the transport that worked last in this browser is tried first', () => {
     const it = machine({ remembered: 'poll' });
     it.says({ type: 'start' });
     expect(it.says({ type: 'token', token: 'T' })).toContain('open poll T');
@@ -121,7 +121,7 @@ describe('liveness', () => {
     expect(it.now - before).toBe(100_000);
   });
 
-  test('what is never answered is dead after ten seconds', () => {
+  test('a link that does not answer a ping is dead after ten seconds', () => {
     const it = online();
     it.untilNext();
     const before = it.now;
@@ -145,7 +145,7 @@ describe('liveness', () => {
     expect(it.now - before).toBe(5_000);
   });
 
-  test('a ping that was sent in patience is not waited for as long when somebody wakes it', () => {
+  test('a wake shortens the timeout of a ping that was sent before', () => {
     const it = online();
     it.untilNext();
     expect(it.says({ type: 'wake' })).toEqual([]);
@@ -155,8 +155,8 @@ describe('liveness', () => {
   });
 });
 
-describe('coming back', () => {
-  test('the waits grow, jittered, up to half a minute', () => {
+describe('reconnecting', () => {
+  test('the delays grow with jitter, up to half a minute', () => {
     const it = machine({ random: () => 0.999 });
     it.says({ type: 'start' });
     it.says({ type: 'token', token: 'T' });
@@ -170,7 +170,7 @@ describe('coming back', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 30]);
   });
 
-  test('a link that lived shorter than ten seconds does not reset the waits', () => {
+  test('a link that lived shorter than ten seconds does not reset the delays', () => {
     const it = online({ random: () => 0.999 });
     for (const expected of [1_000, 2_000, 4_000]) {
       it.says({ type: 'closed', link: it.link });
@@ -182,7 +182,7 @@ describe('coming back', () => {
     }
   });
 
-  test('waking shortens an own wait, never one that the server has named', () => {
+  test('a wake ends a wait of the client, but not one that the server has set', () => {
     const own = online();
     own.says({ type: 'closed', link: own.link });
     expect(own.says({ type: 'wake' })).toContain('open websocket T');
@@ -195,7 +195,7 @@ describe('coming back', () => {
     expect(named.now - before).toBe(7_000);
   });
 
-  test('news of an abandoned link is ignored', () => {
+  test('events of an abandoned link are ignored', () => {
     const it = online();
     it.says({ type: 'closed', link: it.link });
     it.untilNext();
@@ -203,7 +203,7 @@ describe('coming back', () => {
     expect(it.says({ type: 'closed', link: it.link - 1 })).toEqual([]);
   });
 
-  test('without network it says offline, and comes back when there is one', () => {
+  test('without network the state is offline, and the client reconnects when it is back', () => {
     const it = online();
     expect(it.says({ type: 'network', online: false })).toEqual(['offline']);
     it.says({ type: 'closed', link: it.link });
@@ -249,7 +249,7 @@ describe('codes', () => {
     expect(it.says({ type: 'token', token: 'T' })).toContain('open websocket T');
   });
 
-  test('now: at once after a stable session, with a wait otherwise', () => {
+  test('a code with `now` reconnects at once after a stable session, and after a delay otherwise', () => {
     const stable = online();
     stable.wait(10_000);
     expect(stable.says(bye(stable.link, 'idle'))).toContain('open websocket T');
@@ -257,7 +257,7 @@ describe('codes', () => {
     expect(young.says(bye(young.link, 'no_session'))).toEqual(['close', 'waiting no_session']);
   });
 
-  test('a code of a newer server: later', () => {
+  test('an unknown code of a newer server is retried later', () => {
     const it = online();
     expect(it.says(bye(it.link, 'on_a_walk' as Code))).toEqual(['close', 'waiting on_a_walk']);
   });
@@ -276,7 +276,7 @@ describe('codes', () => {
 });
 
 describe('a member who writes while the server is away', () => {
-  test('is tried for at once, but not more often than every two seconds', () => {
+  test('reconnects at once, but not more often than every two seconds', () => {
     const it = online({ random: () => 0.999 });
     for (let failures = 0; failures < 6; failures++) {
       it.says({ type: 'closed', link: it.link });
@@ -291,7 +291,7 @@ describe('a member who writes while the server is away', () => {
     expect(it.says({ type: 'wanted' })).toEqual([]);
   });
 
-  test('waits for the moment that the server has named', () => {
+  test('waits until the time that the server has set', () => {
     const it = online();
     it.says({
       type: 'event',
@@ -309,7 +309,7 @@ describe('a member who writes while the server is away', () => {
 });
 
 describe('tokens', () => {
-  test('a new one is fetched at four fifths of the lifetime and said in the session', () => {
+  test('a new token is fetched at four fifths of the lifetime and sent in the session', () => {
     const it = online();
     const before = it.now;
     while (!it.until(['token'])) it.says({ type: 'event', link: it.link, event: { t: 'pong' } });
@@ -317,7 +317,7 @@ describe('tokens', () => {
     expect(it.says({ type: 'token', token: 'U' })).toEqual(['send token']);
   });
 
-  test('a refresh that fails is tried again, and the session goes on', () => {
+  test('a failed refresh is retried, and the session continues', () => {
     const it = online();
     while (!it.until(['token'])) it.says({ type: 'event', link: it.link, event: { t: 'pong' } });
     const before = it.now;
@@ -329,7 +329,7 @@ describe('tokens', () => {
 });
 
 describe('leaving', () => {
-  test('on purpose with a bye, or without a word', () => {
+  test('`stop` sends a bye, and `release` does not', () => {
     const it = online();
     expect(it.says({ type: 'stop' })).toEqual(['send bye', 'close', 'stopped']);
     const other = online();

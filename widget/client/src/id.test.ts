@@ -15,7 +15,7 @@ test('ids of later milliseconds sort later', () => {
   expect([...ids].sort()).toEqual(ids);
 });
 
-test('claims of a token, and of what is none', () => {
+test('claims are read from a token, and other texts have none', () => {
   const token = (claimed: unknown) => `x.${Buffer.from(JSON.stringify(claimed)).toString('base64url')}.y`;
   expect(claims(token({ sub: 'Jürgen ☂', exp: 12.5 }))).toEqual({ sub: 'Jürgen ☂', exp: 12_500 });
   for (const bad of [

@@ -13,7 +13,7 @@ function scene() {
   return { did, listener, open };
 }
 
-test('what is said before it has come is said afterwards, in order', async () => {
+test('frames that are sent before the code is fetched are sent afterwards, in order', async () => {
   const { did, listener, open } = scene();
   const link = lazyTransport(() => Promise.resolve(open))('hello', listener);
   link.send('a');
@@ -23,14 +23,14 @@ test('what is said before it has come is said afterwards, in order', async () =>
   expect(did).toEqual(['open hello', 'send a', 'send b', 'close']);
 });
 
-test('one that was closed before it has come is never opened', async () => {
+test('a link that was closed before the code is fetched is never opened', async () => {
   const { did, listener, open } = scene();
   lazyTransport(() => Promise.resolve(open))('hello', listener).close();
   await settle();
   expect(did).toEqual([]);
 });
 
-test('one that cannot be fetched is as one that broke', async () => {
+test('a transport that cannot be fetched counts as a failed one', async () => {
   const { did, listener } = scene();
   lazyTransport(() => Promise.reject(new Error('404')))('hello', listener);
   await settle();

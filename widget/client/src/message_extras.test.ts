@@ -72,7 +72,7 @@ test('a reply is counted at its root, once', () => {
   expect(at(4)).toMatchObject({ thread: 9 });
 });
 
-test("one's own reply is the next one", () => {
+test('an own reply without a number is counted as the next one', () => {
   const { replica, hear, say, at } = welcomed();
   hear(1);
   hear(2, { thread: 1, number: 1 });
@@ -87,7 +87,7 @@ test("one's own reply is the next one", () => {
   expect(at(1).replies).toEqual({ count: 2, last: 200 });
 });
 
-test('after a gap the server says how many replies there are', () => {
+test('after a gap the server sends the number of replies', () => {
   const { hear, say, at } = welcomed();
   hear(1);
   hear(2, { thread: 1, number: 1 });
@@ -104,7 +104,7 @@ test('after a gap the server says how many replies there are', () => {
   expect(at(1).replies?.count).toBe(40);
 });
 
-test('a poll is closed, a pin and a preview go, without the whole message', () => {
+test('a poll is closed, a pin and a preview are removed, without the whole message', () => {
   const { replica, hear, say, at } = welcomed();
   const poll = { choices: [{ text: 'Lake', votes: 1 }], voters: 1 };
   const preview = { url: 'https://kith.example', title: 'Kith' };
@@ -147,7 +147,7 @@ test('a page of a thread is no stretch of the room', () => {
   expect(replica.known(ROOM).stretches.map(one => [one.from, one.to])).toEqual([[9, 9]]);
 });
 
-test("what somebody else votes leaves one's own vote as it was", () => {
+test('a vote of another user does not change the own vote', () => {
   const { hear, say, at } = welcomed();
   const poll = (votes: number, mine: boolean) => ({
     choices: [
@@ -189,7 +189,7 @@ test('counts of votes change my choice only where they are mine, and name nobody
   });
 });
 
-test('a poll, a forwarded message and a reply are said as they are, and look so at once', () => {
+test('a poll, a forwarded message and a reply are sent with their own fields, and shown at once', () => {
   const { replica } = welcomed();
   const sent: unknown[][] = [];
   const send = (...one: unknown[]) => {

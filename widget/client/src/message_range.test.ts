@@ -3,7 +3,7 @@ import { chance } from '../test/clock.ts';
 import { cover, covers, type MessageRange, newest, trim } from './message_range.ts';
 import type { Message } from './wire.ts';
 
-test('stretches that touch become one, in whatever order they come', () => {
+test('stretches that touch are joined, in whatever order they arrive', () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = chance(seed);
     const known = new Set<number>();
@@ -29,7 +29,7 @@ test('stretches that touch become one, in whatever order they come', () => {
   }
 });
 
-test('what is known already changes nothing, not even the object', () => {
+test('known messages change nothing, not even the object', () => {
   const stretches = cover([], page(1, 10));
   expect(cover(stretches, page(3, 5))).toBe(stretches);
   expect(cover(stretches, page(6, 5))).toBe(stretches);
@@ -37,12 +37,12 @@ test('what is known already changes nothing, not even the object', () => {
   expect(longer[0]?.messages[4]).toBe(stretches[0]?.messages[4]);
 });
 
-test('numbers whose messages are gone are covered all the same', () => {
+test('a stretch covers the numbers of deleted messages too', () => {
   const stretches = cover(cover([], { from: 1, to: 5, messages: [] }), page(6, 7));
   expect(stretches).toMatchObject([{ from: 1, to: 7 }]);
 });
 
-test('trimmed: the newest of the newest', () => {
+test('trimming keeps the newest messages of the newest stretch', () => {
   const stretches = cover(cover([], page(1, 5)), page(10, 30));
   expect(newest(trim(stretches, 5))).toMatchObject({ from: 26, to: 30 });
   expect(trim(stretches, 100)).toMatchObject([{ from: 10, to: 30 }]);

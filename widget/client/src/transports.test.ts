@@ -12,7 +12,7 @@ const HELLO = '{"t":"hello"}';
 const WELCOME = '{"t":"welcome","key":"K"}';
 
 describe('websocket', () => {
-  test('says hello first, then commands; hears events; ends once', async () => {
+  test('sends hello first, then commands; receives events; ends once', async () => {
     const socket = new FakeSocket();
     const urls: string[] = [];
     const heard = listen(
@@ -45,7 +45,7 @@ describe('websocket', () => {
     expect(heard.log).toEqual([]);
   });
 
-  test('a page policy that forbids it is a failure like any, but not before open has returned', async () => {
+  test('a page policy that forbids WebSockets is reported as a failure after open has returned', async () => {
     const heard = listen(
       websocket('http://x', () => {
         throw new Error('forbidden');
@@ -61,7 +61,7 @@ describe.each([
   ['stream', stream, '/v1/stream', (frames: string[]) => frames.map(one => `${one}\n`).join('')],
   ['sse', sse, '/v1/sse', (frames: string[]) => frames.map(one => `data: ${one}\r\n\r\n`).join('')],
 ] as const)('%s', (_, transport, path, wire) => {
-  test('posts the hello without credentials and reads events as they come, however they are cut', async () => {
+  test('posts the hello without credentials and reads events in any pieces', async () => {
     const net = new Net();
     const heard = listen(transport('https://im.example', net.fetch));
     await settle();
@@ -116,7 +116,7 @@ describe.each([
     expect(net.requests[0]?.aborted()).toBe(true);
   });
 
-  test('a refused hello gives the code and the moment to come back', async () => {
+  test('a refused hello gives the code and the time of the retry', async () => {
     const net = new Net();
     const heard = listen(transport('', net.fetch));
     await settle();
@@ -134,7 +134,7 @@ describe.each([
     expect(heard.log).toEqual(['closed']);
   });
 
-  test('close lets a bye go up that was said just before, and no more after a failure', async () => {
+  test('close still posts a bye that was sent just before, and nothing after a failure', async () => {
     const net = new Net();
     const heard = listen(transport('', net.fetch));
     await settle();
@@ -153,7 +153,7 @@ describe.each([
     expect(heard.log).toEqual(['welcome']);
   });
 
-  test('close ends the request and says nothing', async () => {
+  test('close ends the request without an event', async () => {
     const net = new Net();
     const heard = listen(transport('', net.fetch));
     await settle();
@@ -167,7 +167,7 @@ describe.each([
 });
 
 describe('poll', () => {
-  test('asks again with the key after each answer, and an empty one counts as a heartbeat', async () => {
+  test('polls again with the key after each answer, and an empty answer counts as a heartbeat', async () => {
     const net = new Net();
     const heard = listen(poll('', net.fetch));
     await settle();
@@ -181,7 +181,7 @@ describe('poll', () => {
     expect(heard.log).toEqual(['welcome', 'typing ben', 'heartbeat']);
   });
 
-  test('ends with a session that is over, with what is no answer, and with the network', async () => {
+  test('ends when the session is over, after an invalid answer, and after a network error', async () => {
     for (const [status, body, last] of [
       [404, '{"t":"error","code":"no_session","text":""}', 'closed no_session'],
       [200, '<html>', 'closed'],

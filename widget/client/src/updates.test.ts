@@ -20,7 +20,7 @@ function welcomed() {
   return { replica, say, known, eight: () => find(known().stretches, 8) as Message };
 }
 
-test('the greater version wins, whichever comes first', () => {
+test('the greater version wins, in whatever order they arrive', () => {
   const { say, eight, known } = welcomed();
   expect(eight()).toMatchObject({ body: 'Hello, Anna!' });
   say(vector('update deleted'));
@@ -32,7 +32,7 @@ test('the greater version wins, whichever comes first', () => {
   expect(known().stretches.flatMap(one => one.messages)).toHaveLength(1);
 });
 
-test('what somebody else does leaves my reactions as they were', () => {
+test('a change by another user does not change my reactions', () => {
   const { say, eight } = welcomed();
   say(vector('update answered'));
   expect(eight().reactions?.[0]).toMatchObject({ reaction: '👍', mine: true });
@@ -55,7 +55,7 @@ test('a mention that is edited in or out is counted', () => {
   expect([known().unread, known().mentions]).toEqual([1, 0]);
 });
 
-test('a gap that says so makes the messages of before forgotten', () => {
+test('a gap with `forget` drops the earlier messages', () => {
   const { say, known, replica } = welcomed();
   const changes = vector('changes with updates') as Event & { t: 'changes' };
   say(changes);
@@ -65,7 +65,7 @@ test('a gap that says so makes the messages of before forgotten', () => {
   expect(replica.position).toBe('p1.54');
 });
 
-test("counts keep the rest of the message, and one's own reaction", () => {
+test('counts keep the rest of the message, and the own reaction', () => {
   const { say, eight } = welcomed();
   say(vector('update answered'));
   const { body, edited } = eight();
@@ -81,7 +81,7 @@ test("counts keep the rest of the message, and one's own reaction", () => {
   expect(eight().version).toBe(55);
 });
 
-test('counts that come before the page of history with their message are not lost', () => {
+test('counts that arrive before the page of history with their message are not lost', () => {
   const { say, eight, replica } = welcomed();
   const message = { ...eight(), seq: 3, id: 'b-3' };
   const three = () => find(replica.known(direct('ben')).stretches, 3);
@@ -107,7 +107,7 @@ test('an erased user has another id in all messages, and theirs are deleted', ()
   expect(replica.position).toBe('p1.60');
 });
 
-test('a device that comes back hears of those who are renamed just now, before everything else', () => {
+test('a device that reconnects applies new ids of users before everything else', () => {
   const { say, eight } = welcomed();
   const { renamed } = vector('renamed') as Event & { t: 'renamed' };
   const nothing = { conversations: [], messages: [], gaps: [], contacts: [] };

@@ -97,7 +97,7 @@ async function until(what: () => boolean): Promise<void> {
   expect(what()).toBe(true);
 }
 
-test('a file arrives in pieces, and says where it is going and what it is called', async () => {
+test('a file is uploaded in pieces, with its conversation and its name', async () => {
   const fake = new Fake();
   const { made } = upload(fake);
   await until(() => made.state.at === 'done');
@@ -110,7 +110,7 @@ test('a file arrives in pieces, and says where it is going and what it is called
   expect(fake.tokens).toEqual([false]);
 });
 
-test('it goes on where it was, whatever was lost: a request, half a piece, an answer', async () => {
+test('the upload resumes after a lost request, half a piece or a lost answer', async () => {
   const fake = new Fake();
   fake.trouble = [
     ['POST', 'cut'],
@@ -145,7 +145,7 @@ test('an old token is replaced by a fresh one, once', async () => {
   expect(again.state).toEqual({ at: 'failed', code: 'bad_token' });
 });
 
-test('what is refused for good fails with its reason, and may be tried again', async () => {
+test('an upload that is refused for good fails with the reason, and can be retried', async () => {
   const fake = new Fake();
   fake.trouble = [['POST', refused(403, 'first_contact')]];
   const { made } = upload(fake);
@@ -155,7 +155,7 @@ test('what is refused for good fails with its reason, and may be tried again', a
   await until(() => made.state.at === 'done');
 });
 
-test('what is cancelled stops, and is removed from the server', async () => {
+test('a cancelled upload stops, and is deleted on the server', async () => {
   const fake = new Fake();
   fake.trouble = [['PATCH', 'cut']];
   const { made } = upload(fake);

@@ -34,13 +34,13 @@ test('a message changes its own conversation and the order, nothing else', () =>
   expect(views.totals()).toEqual({ unread: 1, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
 });
 
-test('what leaves the order alone leaves the list alone', () => {
+test('a change that keeps the order keeps the list object', () => {
   const list = views.conversations('main');
   hear(marker('ben', 'ben', 3, 3));
   expect(views.conversations('main')).toBe(list);
 });
 
-test('a marker of the other one changes only the messages that it concerns', () => {
+test('a marker of the other user changes only its messages', () => {
   hear({
     t: 'history',
     re: 1,
@@ -69,7 +69,7 @@ test('a marker of the other one changes only the messages that it concerns', () 
   expect(after[1]).toBe(two);
 });
 
-test('pinned first, archived apart, muted not counted', () => {
+test('pinned chats are first, archived ones have their own list, muted ones are not counted', () => {
   hear({ t: 'conversation', conversation: { ...talk('dan', 1), pinned: true }, position: 'p2' });
   hear({ t: 'conversation', conversation: { ...talk('ben', 3), archived: true }, position: 'p3' });
   hear({
@@ -99,7 +99,7 @@ test('a new name reaches the person, the conversation and the contacts', () => {
   expect(views.contacts().contacts[0]?.name).toBe('Benjamin');
 });
 
-test('contacts are by name; requests are counted; none means gone', () => {
+test('contacts are sorted by name; requests are counted; the state none removes a contact', () => {
   for (const [user, state] of [
     ['zoe', 'contact'],
     ['abe', 'request_received'],
@@ -149,7 +149,7 @@ test('a mention is one only where the name ends', () => {
   expect(views.totals()).toMatchObject({ unread: 4, mentions: 2 });
 });
 
-test('a listener that throws, or leaves while it is called, disturbs nobody', () => {
+test('a listener that throws, or unsubscribes while it is called, does not affect the others', () => {
   const heard: string[] = [];
   const error = console.error;
   console.error = () => undefined;
@@ -232,7 +232,7 @@ function welcome(conversations: Conversation[]): Event {
   };
 }
 
-test('the room of a page is called as the page says, and an inherited property is no name', () => {
+test('the page sets the name of its room, and an inherited property is no name', () => {
   const named = new Views(
     replica,
     () => 0,
@@ -247,7 +247,7 @@ test('the room of a page is called as the page says, and an inherited property i
   ]);
 });
 
-test('a chat whose other one has another id is found by the one before', () => {
+test('a chat whose other user has a new id is found by the old id', () => {
   const { conversation } = talk('ben', 1);
   hear({ t: 'conversation', conversation: talk('ben', 1), position: 'p2' });
   replica.apply({ c: 'action', action: { a: 'draft', key: direct('ben'), text: 'half a sent' }, now: NOW });
@@ -269,7 +269,7 @@ test('a chat whose other one has another id is found by the one before', () => {
   expect([views.draft(direct('ben')), views.draft(direct('deleted-x'))]).toEqual(['', 'half a sent']);
 });
 
-test('a message of a blocked member makes no noise, and one after the block is over does', () => {
+test('a message of a blocked member emits no event, and one after the block does', () => {
   const contact = (state: 'blocked' | 'none') =>
     hear({ t: 'contact', contact: { user: 'ben', name: 'ben', state }, position: 'p1' });
   const heard = (seq: number) => {

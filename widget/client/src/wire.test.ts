@@ -35,14 +35,14 @@ test('an array of events, as a poll answers', () => {
   expect(readEvents(JSON.stringify(all))).toEqual(all);
 });
 
-test('what is no event is dropped', () => {
+test('values that are no events are dropped', () => {
   for (const text of ['', 'null', '[]', '{}', '{"t":1}', '"ping"', '{"t":"x"'])
     expect(readEvent(text)).toBeUndefined();
   expect(readEvents('[1,{"t":"pong"},null]')).toEqual([{ t: 'pong' }]);
   expect(readEvents('<html>')).toBeUndefined();
 });
 
-test('every code says what to do, and has its numbers', () => {
+test('every code has an action and its numbers', () => {
   expect(Object.keys(HTTP_STATUS)).toEqual(Object.keys(COMES_BACK));
   expect(new Set(Object.values(CLOSE_CODE)).size).toBe(Object.keys(COMES_BACK).length);
 });

@@ -86,7 +86,7 @@ describe('a call', () => {
     expect(signals).toHaveLength(3);
   });
 
-  test('that rings is accepted in one tab and gone in the other', async () => {
+  test('that rings in two tabs is accepted in one and ends in the other', async () => {
     const one = scene();
     const other = scene();
     for (const tab of [one, other]) tab.tell(ring);
@@ -101,7 +101,7 @@ describe('a call', () => {
     expect(one.calls.call?.phase).toBe('over');
   });
 
-  test('that another device was quicker to accept is over', async () => {
+  test('that another device has accepted is over here', async () => {
     const { calls, tell, next } = scene();
     tell(ring);
     next(new RequestError('no_such_call'));
@@ -109,7 +109,7 @@ describe('a call', () => {
     expect(calls.call?.phase).toBe('over');
   });
 
-  test('is declined, or finds somebody busy', async () => {
+  test('is declined, or the other user is busy', async () => {
     const { calls, said, tell, next } = scene();
     tell(ring);
     next({ news: 'over', outcome: 'declined', ms: 0 });
@@ -121,7 +121,7 @@ describe('a call', () => {
     expect(calls.call).toMatchObject({ user: 'ben', phase: 'over', outcome: 'busy' });
   });
 
-  test('of both at once is the one of who was first', async () => {
+  test('of both users at once becomes the call of the first one', async () => {
     const { calls, next } = scene();
     next({ ...ring, glare: true } as CallNews);
     await calls.invite('anna', 'audio', 'mine');
@@ -148,7 +148,7 @@ describe('a call', () => {
     });
   });
 
-  test('that is over meanwhile is not gone back to', async () => {
+  test('that has ended meanwhile is not rejoined', async () => {
     const storage = new Memory();
     storage.setItem('kith:call', JSON.stringify({ id: ID, user: 'ben', media: 'audio', ticket: 't' }));
     const { calls, next } = scene(storage);
@@ -157,7 +157,7 @@ describe('a call', () => {
     expect([calls.call?.phase, storage.kept.size]).toEqual(['over', 0]);
   });
 
-  test('is not made of what somebody else has stored', () => {
+  test('is not restored from a wrong format', () => {
     for (const text of ['{', '1', 'null', '{"id":1}', '{"id":"a","user":"b","media":"smell","ticket":"c"}']) {
       const storage = new Memory();
       storage.setItem('kith:call', text);
@@ -165,7 +165,7 @@ describe('a call', () => {
     }
   });
 
-  test('is hung up also when nobody answers', async () => {
+  test('ends here also when the server does not answer', async () => {
     const { calls, next, listeners } = scene();
     next(calling);
     await calls.invite('ben', 'audio', 'offer');
@@ -176,7 +176,7 @@ describe('a call', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test('leaves another one alone that rings meanwhile', async () => {
+  test('does not change when another call rings meanwhile', async () => {
     const { calls, next, tell } = scene();
     next(calling);
     await calls.invite('ben', 'audio', 'offer');

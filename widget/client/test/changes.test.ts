@@ -27,7 +27,7 @@ function seen(client: Client, key = BEN): string[] {
   });
 }
 
-test('an edit is there at once, and then everywhere', async () => {
+test('an edit is shown at once, and then on all devices', async () => {
   const { clock, ana, ben } = await talking();
   ana.edit(BEN, 2, 'zwei  ');
   expect(seen(ana)).toEqual(['one', 'zwei edited …', 'three']);
@@ -36,7 +36,7 @@ test('an edit is there at once, and then everywhere', async () => {
   expect(seen(ben, ANA)).toEqual(['one', 'zwei edited', 'three']);
 });
 
-test('a deleted message leaves its place, and takes its reactions along', async () => {
+test('a deleted message keeps its place, and loses its reactions', async () => {
   const { clock, ana, ben } = await talking();
   ben.react(ANA, 3, '👍', true);
   await clock.advance(100);
@@ -47,7 +47,7 @@ test('a deleted message leaves its place, and takes its reactions along', async 
   expect(ben.conversation(ANA).last).toMatchObject({ deleted: true, body: '' });
 });
 
-test('reactions are counted, and each knows which are their own', async () => {
+test('reactions are counted, and each member sees which are their own', async () => {
   const { clock, ana, ben } = await talking();
   ana.react(BEN, 1, '👍', true);
   ben.react(ANA, 1, '👍', true);
@@ -62,7 +62,7 @@ test('reactions are counted, and each knows which are their own', async () => {
   expect(seen(ben, ANA)[0]).toBe('one 👍1! 🎉1!');
 });
 
-test('who changes their mind quickly says only what is different in the end', async () => {
+test('after quick changes back and forth only the difference is sent', async () => {
   const { clock, server, ana } = await talking();
   for (const on of [true, false, true, false, true]) ana.react(BEN, 1, '👍', on);
   await clock.advance(500);
@@ -71,7 +71,7 @@ test('who changes their mind quickly says only what is different in the end', as
   expect(seen(ana)[0]).toBe('one 👍1!');
 });
 
-test('what is refused is as it was, and said', async () => {
+test('a refused change is undone, and reported', async () => {
   const { clock, server, ana } = await talking();
   const refused: ClientEvents['refused'][] = [];
   ana.on('refused', one => refused.push(one));
@@ -83,7 +83,7 @@ test('what is refused is as it was, and said', async () => {
   expect(refused).toEqual([{ key: BEN, what: 'edit', code: 'not_allowed' }]);
 });
 
-test('what is refused for now is tried again', async () => {
+test('a change that is refused for now is retried', async () => {
   const { clock, server, ana, ben } = await talking();
   let times = 0;
   server.refuse = command =>
@@ -98,7 +98,7 @@ test('what is refused for now is tried again', async () => {
   expect([seen(ana)[0], seen(ben, ANA)[0]]).toEqual(['(deleted)', '(deleted)']);
 });
 
-test('offline it waits, and goes out in the end; the newest word on a thing is the only one', async () => {
+test('an offline change waits and is sent later; only the newest of its kind is sent', async () => {
   const { clock, server, ana, ben } = await talking();
   server.reachable = false;
   server.cutAll();
@@ -118,7 +118,7 @@ test('offline it waits, and goes out in the end; the newest word on a thing is t
   expect(server.log.filter(one => one.command.t === 'edit')).toHaveLength(1);
 });
 
-test('who was away learns what has changed', async () => {
+test('a device that was offline gets the changes', async () => {
   const { clock, server, ana, ben } = await talking();
   server.reachable = false;
   for (const session of [...server.sessions]) if (session.user === 'ben') server.cut(session);
@@ -131,7 +131,7 @@ test('who was away learns what has changed', async () => {
   expect(seen(ben, ANA)).toEqual(['eins edited', '(deleted)', 'three']);
 });
 
-test('who missed too much forgets what it had, and reads it again', async () => {
+test('a device that missed too much drops its messages, and loads them again', async () => {
   const { clock, server, ana, ben } = await talking(Array.from({ length: 40 }, (_, i) => `m${i + 1}`));
   server.updatesAtMost = 3;
   server.reachable = false;
@@ -163,7 +163,7 @@ test('a change that overtakes the page on which its message is, is not lost', as
   expect(seen(late, ANA)[0]).toBe('eins edited');
 });
 
-test('another tab shows it too, and sends it if the first one dies over it', async () => {
+test('another tab shows the change too, and sends it if the first tab is killed', async () => {
   const { clock, server, browser, online } = world();
   const shared = browser();
   const one = await online('ana', shared);
@@ -185,7 +185,7 @@ test('another tab shows it too, and sends it if the first one dies over it', asy
   expect(server.talk('ana', 'ben').messages[0]?.body).toBe('eins');
 });
 
-test('a message far back is shown with those around it, and the way leads back to the newest', async () => {
+test('a message far back is shown with those around it, and paging leads back to the newest', async () => {
   const { clock, online } = await talking(Array.from({ length: 180 }, (_, i) => `m${i + 1}`));
   const ben = (await online('ben')).client;
   ben.seen(ANA, 180);
@@ -221,7 +221,7 @@ test('a message far back is shown with those around it, and the way leads back t
   expect(seqs().at(-1)).toBe(182);
 });
 
-test('from far back one is at the newest at once, and what was looked at is not loaded up to there', async () => {
+test('from far back `show` returns to the newest messages at once, without loading the gap', async () => {
   const { clock, server, online } = await talking(Array.from({ length: 400 }, (_, i) => `m${i + 1}`));
   const ben = (await online('ben')).client;
   ben.seen(ANA, 400);
@@ -237,7 +237,7 @@ test('from far back one is at the newest at once, and what was looked at is not 
   expect([ben.timeline(ANA).later, asked()]).toEqual([undefined, before]);
 });
 
-test('tabs that hear of two changes in different orders agree on the later one', async () => {
+test('tabs that get two changes in different orders agree on the later one', async () => {
   const { clock, server, browser, online } = world();
   const shared = browser();
   const one = await online('ana', shared);

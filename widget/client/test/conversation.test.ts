@@ -36,7 +36,7 @@ test('a message is sending, sent, received and read', async () => {
   expect(states()).toEqual(['hi read']);
 });
 
-test('what is written offline is sent in order when the connection is back', async () => {
+test('messages that are written offline are sent in order when the connection is back', async () => {
   const { clock, server, browser } = world();
   const ana = browser().tab('ana').client;
   ana.connect();

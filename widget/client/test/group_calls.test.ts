@@ -73,7 +73,7 @@ async function inCall() {
   return one;
 }
 
-test('who comes hears who is here, and follows who comes and goes', async () => {
+test('a participant who joins gets the others, and then joins and leaves', async () => {
   const one = await inCall();
   expect(one.said[0]).toEqual({ t: 'group_call', conversation: 'r1', action: 'join', media: 'audio' });
   expect([one.now().phase, one.now().place, one.offered]).toEqual(['in', 9, [['ben']]]);
@@ -92,7 +92,7 @@ test('who comes hears who is here, and follows who comes and goes', async () => 
   expect(one.here(), 'another room').toEqual(['ben']);
 });
 
-test('signals come with the place that they are from, and only while one is in it', async () => {
+test('signals have the place of their sender, and arrive only while the tab is in the call', async () => {
   const one = await inCall();
   one.tell({ news: 'offer', from: 8, sdp: 'o' });
   one.tell({ news: 'candidate', from: 8, candidate: 'c' });
@@ -124,7 +124,7 @@ test('after a reload the tab knows the call again, and joins it', async () => {
   expect(keptRoom(storage)).toBeUndefined();
 });
 
-test('what was kept by others, or of a call of two, is no room', () => {
+test('a stored call of two, or a wrong format, is no call of a room', () => {
   for (const text of ['', '{', 'null', '{"room":5}', '{"room":"#r1","place":1}', '{"id":"c","ticket":"t"}']) {
     const storage = new Memory();
     storage.setItem('kith:call', text);
@@ -132,7 +132,7 @@ test('what was kept by others, or of a call of two, is no room', () => {
   }
 });
 
-test('it goes on elsewhere, or one is taken out', async () => {
+test('the call continues in another tab, or the member is removed', async () => {
   const ends: [GroupNews, number | undefined, RoomCall['end']][] = [
     [{ news: 'elsewhere' }, undefined, 'elsewhere'],
     [{ news: 'left' }, undefined, 'taken_out'],
@@ -146,7 +146,7 @@ test('it goes on elsewhere, or one is taken out', async () => {
   }
 });
 
-test('who is refused is not in it; without a connection one comes again later', async () => {
+test('a refused join ends the call here; without a connection the tab rejoins later', async () => {
   const one = scene();
   one.next(new RequestError('call_full'));
   await expect(one.calls.join(ROOM, 'r1', 'audio')).rejects.toThrow();

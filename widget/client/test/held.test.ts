@@ -30,7 +30,7 @@ function world(state: HeldState) {
   return { clock, server, browser, ana, held, shown };
 }
 
-test('what waits for a moderator is sent once, and is a message when it is approved', async () => {
+test('a held message is sent once, and becomes a message when it is approved', async () => {
   const { clock, server, browser, ana, held, shown } = world('waiting');
   await clock.advance(100);
   ana.send(BEN, 'the casino burns');
@@ -48,7 +48,7 @@ test('what waits for a moderator is sent once, and is a message when it is appro
   expect(shown()).toEqual(['hello sent', 'the casino burns sent']);
 });
 
-test('what was refused says why', async () => {
+test('a refused message has the reason', async () => {
   const { clock, server, ana, held } = world('waiting');
   await clock.advance(100);
   ana.send(BEN, 'casino');
@@ -74,7 +74,7 @@ test('what was refused says why', async () => {
   expect(ana.timeline(BEN).messages).toEqual([]);
 });
 
-test('what is kept stands where it was said', async () => {
+test('a kept message stays at its time in the chat', async () => {
   const { clock, server, ana, shown } = world('kept');
   await clock.advance(100);
   ana.send(BEN, 'casino');
@@ -84,7 +84,7 @@ test('what is kept stands where it was said', async () => {
   expect(shown()).toEqual(['casino sent', 'are you there? received']);
 });
 
-test('a device that was away is told of what waits', async () => {
+test('a device that was offline gets the waiting messages', async () => {
   const { clock, server, ana, shown } = world('waiting');
   await clock.advance(100);
   const { id: conversation } = server.talk('ana', 'ben');

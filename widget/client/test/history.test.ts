@@ -6,7 +6,7 @@ import { world } from './world.ts';
 
 const BEN = direct('ben');
 
-test('opening loads a screenful, scrolling back loads pages, and the beginning is known', async () => {
+test('opening fills the screen, scrolling back loads pages, and the first message ends it', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 120; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
@@ -32,7 +32,7 @@ test('opening loads a screenful, scrolling back loads pages, and the beginning i
   expect(server.log.filter(one => one.command.t === 'history').length).toBe(3);
 });
 
-test('a conversation that nobody has begun is empty, not failed', async () => {
+test('a conversation without messages is empty, not failed', async () => {
   const { clock, online } = world();
   const { client } = await online('ana');
   client.open(BEN);
@@ -43,7 +43,7 @@ test('a conversation that nobody has begun is empty, not failed', async () => {
   expect(client.conversation(BEN).with.name).toBe('BEN');
 });
 
-test('a page that could not be had says why, and can be asked for again', async () => {
+test('a page that could not be loaded shows the reason, and can be requested again', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 90; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
@@ -62,7 +62,7 @@ test('a page that could not be had says why, and can be asked for again', async 
   expect(client.timeline(BEN).messages.length).toBe(90);
 });
 
-test('a gap after a long absence is filled where the conversation is on the screen', async () => {
+test('a gap after a long absence is filled if the conversation is on the screen', async () => {
   const { clock, server, online } = world();
   server.gapAfter = 5;
   for (let n = 1; n <= 10; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
@@ -78,7 +78,7 @@ test('a gap after a long absence is filled where the conversation is on the scre
   expect(client.timeline(BEN).loading).toBe('no');
 });
 
-test('a position that the server does not know: what was cached is forgotten, what was written is sent', async () => {
+test('after an unknown position cached messages are dropped, and queued ones are sent', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 5; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
@@ -95,7 +95,7 @@ test('a position that the server does not know: what was cached is forgotten, wh
   expect(client.timeline(BEN).messages.map(one => one.body)).toEqual(['1', '2', '3', 'mine']);
 });
 
-test('behind: what was dropped is asked for, and the session goes on', async () => {
+test('after `behind` the client requests the dropped events, and the session continues', async () => {
   const { clock, server, online } = world();
   server.says('ben', 'ana', 'one', 'b1');
   const { client } = await online('ana');
@@ -110,7 +110,7 @@ test('behind: what was dropped is asked for, and the session goes on', async () 
   expect(server.hellos).toBe(1);
 });
 
-test('the unread line stands where one was when it was opened, until it is closed or answered', async () => {
+test('the unread line keeps its place until the chat is closed or answered', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 3; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
@@ -132,7 +132,7 @@ test('the unread line stands where one was when it was opened, until it is close
   expect(client.timeline(BEN).unreadFrom).toBeUndefined();
 });
 
-test('who comes back to an open conversation finds the line where they left', async () => {
+test('after the page was hidden the unread line is where the reader left', async () => {
   const { clock, server, online } = world();
   server.says('ben', 'ana', '1', 'b1');
   const ana = await online('ana');
@@ -146,7 +146,7 @@ test('who comes back to an open conversation finds the line where they left', as
   expect(ana.client.timeline(BEN).unreadFrom).toBe(2);
 });
 
-test('a first message of a stranger appears with their name; one by another device of mine too', async () => {
+test('a first message of a stranger appears with their name, and so does one of my other device', async () => {
   const { clock, server, online } = world();
   server.names.set('cem', 'Cem Yıldız');
   const { client } = await online('ana');
@@ -158,7 +158,7 @@ test('a first message of a stranger appears with their name; one by another devi
   expect(client.timeline(direct('dan')).messages).toMatchObject([{ body: 'from my phone', mine: true }]);
 });
 
-test('what left the screen keeps little in memory', async () => {
+test('a closed conversation keeps few messages in memory', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 400; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
@@ -243,7 +243,7 @@ test('messages that were jumped over stay unread until they are seen or marked a
   expect(client.conversation(BEN)).toMatchObject({ unread: 0, readUpTo: 300 });
 });
 
-test('a message that cannot be had is asked for once, and nothing changes', async () => {
+test('a missing message is requested once, and nothing changes', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 300; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');

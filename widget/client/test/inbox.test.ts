@@ -19,7 +19,7 @@ async function devices() {
   return { ...all, phone: phone.client, laptop: laptop.client, drafts };
 }
 
-test('a draft comes to the other device when one stops writing, and goes with the message', async () => {
+test('a draft is sent to the other device after a pause, and removed with the message', async () => {
   const { clock, phone, laptop, drafts } = await devices();
   for (const text of ['h', 'half', 'half a']) {
     phone.setDraft(ANA, text);
@@ -34,7 +34,7 @@ test('a draft comes to the other device when one stops writing, and goes with th
   expect([laptop.draft(ANA), drafts().length]).toEqual(['', 2]);
 });
 
-test('a message that is written at once costs no word about a draft', async () => {
+test('a message that is sent at once sends no draft', async () => {
   const { clock, phone, drafts } = await devices();
   phone.setDraft(ANA, 'ok');
   await clock.advance(500);
@@ -44,7 +44,7 @@ test('a message that is written at once costs no word about a draft', async () =
   expect(drafts().length).toBe(0);
 });
 
-test('of two drafts the one that came last counts, and nobody loses what they are writing', async () => {
+test('the later of two drafts counts, and no device loses the text that is being typed', async () => {
   const { clock, phone, laptop } = await devices();
   phone.setDraft(ANA, 'from the phone');
   await clock.advance(2_000);
@@ -55,7 +55,7 @@ test('of two drafts the one that came last counts, and nobody loses what they ar
   expect([phone.draft(ANA), laptop.draft(ANA)]).toEqual(['from the laptop', 'from the laptop']);
 });
 
-test('what was cleared while it was on its way does not come back', async () => {
+test('a draft that was cleared while it was being sent does not come back', async () => {
   const { clock, server, phone, laptop } = await devices();
   server.latency = () => 1_000;
   phone.setDraft(ANA, 'half a');
@@ -66,7 +66,7 @@ test('what was cleared while it was on its way does not come back', async () => 
   expect([phone.draft(ANA), laptop.draft(ANA)]).toEqual(['', '']);
 });
 
-test('a draft that was written without a connection is told with the next one', async () => {
+test('a draft that was written without a connection is sent with the next one', async () => {
   const { clock, server, phone, laptop } = await devices();
   server.reachable = false;
   server.cutAll();
@@ -77,7 +77,7 @@ test('a draft that was written without a connection is told with the next one', 
   expect([phone.draft(ANA), laptop.draft(ANA)]).toEqual(['offline', 'offline']);
 });
 
-test('what is marked as unread is among the unread, on all devices, until it is opened', async () => {
+test('a chat that is marked as unread is in the unread list on all devices, until it is opened', async () => {
   const { clock, phone, laptop } = await devices();
   phone.seen(ANA, 1);
   await clock.advance(2_000);
@@ -91,7 +91,7 @@ test('what is marked as unread is among the unread, on all devices, until it is 
   expect([phone.conversation(ANA).markedUnread, phone.conversations('unread').keys]).toEqual([false, []]);
 });
 
-test('lists of what is unread and of mentions are asked of the server, and follow what is read', async () => {
+test('the lists of unread chats and of mentions are requested, and follow the read markers', async () => {
   const { clock, server, phone } = await devices();
   server.says('eve', 'ben', 'hey @ben');
   await clock.advance(500);
@@ -159,7 +159,7 @@ test('a list that failed in another tab of the browser loads with the next conne
   expect(client.conversations('unread')).toMatchObject({ keys: [ANA], failed: false, more: false });
 });
 
-test('hits say where they stand, also in a conversation that was not loaded, and in one alone', async () => {
+test('hits have their conversation, also one that was not loaded, and in a search of one only', async () => {
   const { clock, server, online } = world();
   server.says('ana', 'ben', 'motor oil');
   server.says('eve', 'ben', 'the motor is warm');

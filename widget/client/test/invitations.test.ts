@@ -36,7 +36,7 @@ function answering(event: Event) {
   return { asked, replica, invitations: new Rooms({ replica, views, ask: ask as Ask }) };
 }
 
-test('a link is made with its bounds, and without one for all', async () => {
+test('a link is made with or without a number of uses', async () => {
   const { asked, invitations } = answering({ t: 'link', re: 1, conversation: 'r1', ...LINK, uses: 10 });
   expect(await invitations.makeLink(KEY, 24, 10)).toEqual({ ...LINK, uses: 10 });
   await invitations.makeLink(KEY, 168);
@@ -46,7 +46,7 @@ test('a link is made with its bounds, and without one for all', async () => {
   ]);
 });
 
-test('links are listed, and what is left after one was taken back', async () => {
+test('links are listed, and the remaining ones after one was revoked', async () => {
   const { asked, invitations } = answering({ t: 'links', re: 1, conversation: 'r1', links: [LINK] });
   expect(await invitations.links(KEY)).toEqual([LINK]);
   expect(await invitations.takeBackLink(KEY, 'another')).toEqual([LINK]);
@@ -56,7 +56,7 @@ test('links are listed, and what is left after one was taken back', async () => 
   ]);
 });
 
-test('an invitation names the room by its key only to who is in there', async () => {
+test('an invitation has the key of the room only for its members', async () => {
   const strange = answering({ t: 'invitation', re: 1, ...INVITATION });
   expect(await strange.invitations.openLink(CODE)).toEqual(INVITATION);
   expect(strange.asked).toEqual([{ t: 'open_link', code: CODE }]);
@@ -64,7 +64,7 @@ test('an invitation names the room by its key only to who is in there', async ()
   expect(await known.invitations.openLink(CODE)).toEqual({ ...INVITATION, key: KEY });
 });
 
-test('who joins by a link has the room in their list', async () => {
+test('after a join by a link the room is in the list', async () => {
   const conversation = {
     conversation: 'r1',
     room: { name: 'Bikers', kind: 'private', role: 'member', members: 4 },
@@ -90,7 +90,7 @@ test('who joins by a link has the room in their list', async () => {
   expect(replica.known(KEY).room).toMatchObject({ role: 'member', members: 4 });
 });
 
-test('a direct conversation has no links, and the server is not asked for them', async () => {
+test('a direct conversation has no links, and no request is sent', async () => {
   const { asked, invitations } = answering({ t: 'links', re: 1, conversation: 'r1', links: [LINK] });
   await expect(invitations.links(direct('ben'))).rejects.toMatchObject({ code: 'no_such_conversation' });
   expect(asked).toEqual([]);

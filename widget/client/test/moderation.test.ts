@@ -20,7 +20,7 @@ beforeEach(() => {
   welcome([]);
 });
 
-test('a request stands in a list of its own, and makes no sound', () => {
+test('a request has its own list, and emits no event', () => {
   hear({ t: 'conversation', conversation: record('received'), position: 'p2' });
   hear({ t: 'message', ...said(1, 'ben'), position: 'p3' });
   expect(replica.takeHappened().filter(([name]) => name === 'message')).toEqual([]);
@@ -31,7 +31,7 @@ test('a request stands in a list of its own, and makes no sound', () => {
   expect(views.totals().strangers).toBe(0);
 });
 
-test('whoever answers has accepted', () => {
+test('an answer accepts a request', () => {
   hear({ t: 'conversation', conversation: record('received'), position: 'p2' });
   hear({ t: 'message', ...said(1, 'ben'), position: 'p3' });
   hear({ t: 'message', ...said(2, 'ana'), position: 'p4' });
@@ -39,7 +39,7 @@ test('whoever answers has accepted', () => {
   expect(lists()).toEqual({ main: [BEN], requests: [], archived: [] });
 });
 
-test('who has asked knows it until an answer comes, or until they are contacts', () => {
+test('a sent request is known until an answer arrives, or until the users are contacts', () => {
   hear({ t: 'conversation', conversation: record('sent'), position: 'p2' });
   expect(views.conversation(BEN).request).toBe('sent');
   expect(lists().main).toEqual([BEN]);
@@ -50,7 +50,7 @@ test('who has asked knows it until an answer comes, or until they are contacts',
   expect(views.conversation(BEN).request).toBeUndefined();
 });
 
-test('a mute is told until it ends, a warning until it was seen, and both anew with each welcome', () => {
+test('a mute is shown until it ends, a warning until it was seen, and each welcome replaces both', () => {
   hear({ t: 'notice', notice: { kind: 'mute', until: 9, reason: 'Insults' } });
   hear({ t: 'notice', notice: { kind: 'mute', until: 20, reason: 'Again' } });
   hear({ t: 'notice', notice: { kind: 'warning', reason: 'Careful' } });
@@ -67,7 +67,7 @@ test('a mute is told until it ends, a warning until it was seen, and both anew w
   expect(replica.notices).toEqual([]);
 });
 
-test('a moderator hears of reports', () => {
+test('a moderator gets reports', () => {
   const report = { report: 7, state: 'open', by: 'ben', reason: 'spam', time: 1 } as const;
   hear({ t: 'report', report });
   expect(replica.takeHappened()).toContainEqual(['report', report]);

@@ -7,7 +7,7 @@ import { world } from './world.ts';
 
 const BEN = direct('ben');
 
-test('watched users are told; of whom nothing is said, they are not here; without a connection nobody knows', async () => {
+test('watched users have a presence; without an event they are offline; without a connection unknown', async () => {
   const { clock, server, online } = world();
   const { client } = await online('ana');
   const ben = await online('ben');
@@ -48,7 +48,7 @@ test('someone who left while not watched is not shown as online when watched aga
 const watches = (log: readonly { user: string; command: Command }[]) =>
   log.flatMap(({ user, command }) => (user === 'ana' && command.t === 'watch' ? [command] : []));
 
-test('contacts are watched together, without their names; only who is none is named', async () => {
+test('contacts are watched together, and only other users are named', async () => {
   const { clock, server, online } = world();
   for (const one of ['ben', 'cem', 'dan']) server.relate('ana', one, 'contact');
   await online('ben');
@@ -67,7 +67,7 @@ test('contacts are watched together, without their names; only who is none is na
   expect(heard).toEqual(['online']);
 });
 
-test('who becomes a contact is seen without a name; who is none any more is named, if shown, or unknown', async () => {
+test('a new contact need not be named; a former contact is named if shown, or else unknown', async () => {
   const { clock, server, online } = world();
   server.relate('ana', 'ben', 'contact');
   for (const one of ['ben', 'cem', 'dan']) await online(one);
@@ -88,7 +88,7 @@ test('who becomes a contact is seen without a name; who is none any more is name
   expect(watches(server.log).at(-1)).toEqual({ t: 'watch', contacts: true, users: ['ben'] });
 });
 
-test('of contacts who are not here, those are named whose last time is wanted, and only until it is known', async () => {
+test('offline contacts are named only if their last-seen time is needed, and only until it is known', async () => {
   const { clock, server, online } = world();
   server.lastSeen.set('ben', 7).set('cem', 8);
   for (const one of ['ben', 'cem', 'dan']) server.relate('ana', one, 'contact');
@@ -103,7 +103,7 @@ test('of contacts who are not here, those are named whose last time is wanted, a
   expect(client.presence('cem')).toEqual({ presence: 'offline' });
 });
 
-test('of more contacts than the server names, who is on the screen is named, and the others are unknown', async () => {
+test('with more contacts than the server lists, those on the screen are named, and the others are unknown', async () => {
   const { clock, server, online } = world();
   for (const one of ['ben', 'cem', 'dan']) {
     server.relate('ana', one, 'contact');
@@ -122,7 +122,7 @@ test('of more contacts than the server names, who is on the screen is named, and
   ]);
 });
 
-test('after a lost connection contacts are unknown until the server has named those who are here', async () => {
+test('after a lost connection contacts are unknown until the server has listed the present ones', async () => {
   const { clock, server, online } = world();
   for (const one of ['ben', 'cem']) server.relate('ana', one, 'contact');
   const ben = await online('ben');
@@ -142,7 +142,7 @@ test('after a lost connection contacts are unknown until the server has named th
   expect(client.presence('ben').presence).toBe('offline');
 });
 
-test('typing is said seldom, lapses, and ends with the message', async () => {
+test('typing is sent at a limited rate, expires, and ends with the message', async () => {
   const { clock, server, online } = world();
   const ana = await online('ana');
   const ben = await online('ben');
@@ -167,7 +167,7 @@ test('typing is said seldom, lapses, and ends with the message', async () => {
   expect(heard.at(-1)).toEqual([]);
 });
 
-test('a presence that was chosen offline is told when there is a connection', async () => {
+test('a presence that was chosen offline is sent when the connection is back', async () => {
   const { clock, server, online } = world();
   const { client } = await online('ana');
   server.reachable = false;

@@ -47,7 +47,7 @@ test('a room has a name and a role instead of a person', () => {
   expect(views.conversations('main').keys).toEqual([KEY]);
 });
 
-test('an uploaded picture of a room lies on the server, and an address anywhere', () => {
+test('an uploaded picture of a room is on the server, and an address may be anywhere', () => {
   const named = new Views(
     replica,
     (a, b) => (a < b ? -1 : 1),
@@ -67,7 +67,7 @@ test('an uploaded picture of a room lies on the server, and an address anywhere'
   expect(named.conversation(KEY).with.avatar).toBe('/bikers.webp');
 });
 
-test('messages of others count, what names oneself is a mention, and nobody has read one’s own', () => {
+test('messages of others count, a text with the own id is a mention, and own messages are not read', () => {
   hear(posted(1, 'ben', 'hi'));
   hear(posted(2, 'cem', 'look @ana'));
   hear(posted(3, 'ana', 'yes'));
@@ -92,7 +92,7 @@ test('a message of a blocked author counts neither as unread nor as a mention', 
   expect(views.conversation(KEY)).toMatchObject({ unread: 1, mentions: 1 });
 });
 
-test('a change of the room leaves one’s own role as it was', () => {
+test('a change of the room does not change the own role', () => {
   hear({
     t: 'room',
     conversation: 'r1',
@@ -105,7 +105,7 @@ test('a change of the room leaves one’s own role as it was', () => {
   expect(replica.position).toBe('p3');
 });
 
-test('who is shown the door hears it, and the room is only looked at any more', () => {
+test('a removed member gets an event, and may only view the room', () => {
   hear(posted(1, 'ben', 'hi'));
   replica.takeHappened();
   replica.apply({ c: 'action', action: { a: 'queue', id: 'q', key: KEY, body: 'late', time: 1 }, now: 1 });
@@ -134,7 +134,7 @@ test('a join changes the number of members, and names who joined', () => {
   expect(replica.takeHappened()).toContainEqual(['joined', { key: KEY, users: ['dora'] }]);
 });
 
-test('a notice of one room stands beside that of the site', () => {
+test('notices of a room and of the site are both kept', () => {
   hear({ t: 'notice', notice: { kind: 'mute', until: 9 } });
   hear({ t: 'notice', notice: { kind: 'mute', conversation: 'r1', until: 7, reason: 'Too loud' } });
   expect(replica.notices.map(one => one.conversation)).toEqual([undefined, 'r1']);
@@ -142,12 +142,12 @@ test('a notice of one room stands beside that of the site', () => {
   expect(replica.notices.map(one => one.conversation)).toEqual([undefined]);
 });
 
-test('who leaves by themselves is not told that somebody did it', () => {
+test('a member who leaves gets no event of a removal', () => {
   hear({ t: 'left', re: 7, conversation: 'r1', reason: 'left', position: 'p4' });
   expect(replica.takeHappened()).toEqual([]);
 });
 
-test('rooms that were left meanwhile are gone after a resume', () => {
+test('rooms that were left meanwhile are removed after a resume', () => {
   hear({
     t: 'changes',
     re: 1,
@@ -162,7 +162,7 @@ test('rooms that were left meanwhile are gone after a resume', () => {
   expect(views.conversations('main').keys).toEqual([]);
 });
 
-test('a room of the directory can be looked at, and is in no list', () => {
+test('a room of the directory can be viewed, and is in no list', () => {
   const key = room('r2');
   hear({ t: 'rooms', re: 1, rooms: [{ conversation: 'r2', room: without({ ...BIKERS, name: 'Photos' }) }] });
   replica.apply({
@@ -184,7 +184,7 @@ test('a room of the directory can be looked at, and is in no list', () => {
   expect(views.conversations('main').keys).toEqual([KEY]);
 });
 
-test('a room in which nothing was said yet is asked for its messages once', async () => {
+test('messages of an empty room are requested once', async () => {
   let asked = 0;
   const loading = new Loading({
     replica,
@@ -210,7 +210,7 @@ test('a room in which nothing was said yet is asked for its messages once', asyn
   expect(views.timeline(KEY).messages).toHaveLength(1);
 });
 
-test('the room of a page keeps its name from before it existed', () => {
+test('the room of a page keeps its key when it is created', () => {
   const key = pageRoom('/thread/42');
   expect(views.conversation(key)).toMatchObject({ exists: false, with: { name: '/thread/42' } });
   replica.apply({ c: 'action', action: { a: 'queue', id: 'a-1', key, body: 'First!', time: 1 }, now: 1 });
@@ -222,7 +222,7 @@ test('the room of a page keeps its name from before it existed', () => {
   expect(views.conversations('main').keys).toContain(key);
 });
 
-test('a message that comes before its room is known is found in the room', () => {
+test('a message that arrives before its room is known is found in the room', () => {
   hear({ t: 'message', ...message('r3', 1, 'ben', 'welcome'), position: 'p8' });
   hear({ t: 'conversation', conversation: record('r3', { ...BIKERS, name: 'New' }), position: 'p9' });
   expect(views.timeline(room('r3')).messages.map(one => one.body)).toEqual(['welcome']);

@@ -23,7 +23,7 @@ test('nothing is stored before the server has welcomed the member, and never a t
   expect([...one.storage.values()].join()).not.toContain(tokenOf('ana').split('.')[1]);
 });
 
-test('the next page shows at once what the last one knew, and asks only for the difference', async () => {
+test('the next page shows the cached state at once, and requests only the difference', async () => {
   const { clock, server, browser, online } = world();
   const one = browser();
   server.says('ben', 'ana', 'before', 'b1');
@@ -46,7 +46,7 @@ test('the next page shows at once what the last one knew, and asks only for the 
   expect(server.talk('ana', 'ben').messages.length).toBe(3);
 });
 
-test('who is a contact is known on the next page, too', async () => {
+test('contacts are known on the next page, too', async () => {
   const { clock, server, browser, online } = world();
   server.relate('ana', 'ben', 'contact');
   const one = browser();
@@ -64,7 +64,7 @@ test('who is a contact is known on the next page, too', async () => {
   expect(second.client.contact('ben')).toBe('none');
 });
 
-test('damaged storage is as none', async () => {
+test('damaged storage is ignored', async () => {
   const { clock, browser } = world();
   for (const value of [
     '',
@@ -86,7 +86,7 @@ test('damaged storage is as none', async () => {
   }
 });
 
-test('another member signs in on the page: nothing of the former stays', async () => {
+test('when another member signs in on the page, no data of the former one stays', async () => {
   const { clock, server, browser, online } = world();
   const one = browser();
   server.says('ben', 'ana', 'for ana', 'b1');
@@ -102,7 +102,7 @@ test('another member signs in on the page: nothing of the former stays', async (
   expect([...server.sessions].map(session => session.user)).toEqual(['cem']);
 });
 
-test('the site says that somebody else is signed in now, or nobody', async () => {
+test('the site reports that another member is signed in now, or nobody', async () => {
   for (const now of ['cem', undefined]) {
     const { clock, server, browser } = world();
     const one = browser();
@@ -139,7 +139,7 @@ test('forget: signed out, stopped, empty, and ready to begin again', async () =>
   expect(client.totals().unread).toBe(1);
 });
 
-test('a token endpoint that is away is asked again, less and less often', async () => {
+test('a token endpoint that is down is asked again, at growing intervals', async () => {
   const { clock, browser } = world();
   let asked = 0;
   const token = () => {
@@ -155,7 +155,7 @@ test('a token endpoint that is away is asked again, less and less often', async 
   expect(asked).toBe(4);
 });
 
-test('a guest comes in without a token, and is stopped where the site has no guests', async () => {
+test('a guest enters without a token, and is stopped if the site has no guests', async () => {
   const { clock, server, browser } = world();
   const guest = browser().tab(undefined);
   guest.client.connect();
@@ -172,7 +172,7 @@ test('a guest comes in without a token, and is stopped where the site has no gue
   expect(refused.client.me()?.user).toBe('ana');
 });
 
-test('a guest who has only looked leaves nothing; one who has written is the same guest next time', async () => {
+test('a guest who has not written leaves no data; one who has written is the same guest next time', async () => {
   const { clock, server, browser } = world();
   const one = browser();
   const visit = async () => {
@@ -204,7 +204,7 @@ test('a guest who has only looked leaves nothing; one who has written is the sam
   expect([...one.storage.keys()].sort()).toEqual(['kith:demo:device', 'kith:demo:guest']);
 });
 
-test('the token of a guest is renewed, and goes with the guest', async () => {
+test('the token of a guest is renewed, and removed with the guest', async () => {
   const written = async () => {
     const { clock, server, browser } = world();
     const one = browser();
@@ -272,7 +272,7 @@ test('the token of a guest is renewed, and goes with the guest', async () => {
   }
 });
 
-test('after sleep the dead link is found, and what was missed is there', async () => {
+test('after sleep the dead link is detected, and missed messages arrive', async () => {
   const { clock, server, online } = world();
   const ana = await online('ana');
   server.freeze();
@@ -285,7 +285,7 @@ test('after sleep the dead link is found, and what was missed is there', async (
   expect(server.hellos).toBe(2);
 });
 
-test('sleep is noticed by late timers alone', async () => {
+test('late timers alone detect sleep', async () => {
   const { clock, server, online } = world();
   const ana = await online('ana');
   server.freeze();
@@ -295,7 +295,7 @@ test('sleep is noticed by late timers alone', async () => {
   expect(server.hellos).toBe(2);
 });
 
-test('a queue of the impossible: too long, refused, discarded, retried with the same id', async () => {
+test('queued messages that cannot be sent: too long, refused, discarded, retried with the same id', async () => {
   const { clock, server, online } = world();
   const { client } = await online('ana');
   client.send(BEN, 'x'.repeat(9_000));

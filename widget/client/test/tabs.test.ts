@@ -20,7 +20,7 @@ async function threeTabs() {
   return { clock, server, browser, tabs: tabs as [Tab, Tab, Tab], bodies, shared };
 }
 
-test('one session for all, and what one writes all show', async () => {
+test('all tabs share one session and show the same messages', async () => {
   const { clock, server, tabs, bodies, shared } = await threeTabs();
   expect(server.sessions.size).toBe(1);
   expect(shared()).toEqual([false, true, true]);
@@ -38,7 +38,7 @@ test('one session for all, and what one writes all show', async () => {
   for (const tab of tabs) expect(tab.client.totals().unread).toBe(0);
 });
 
-test('a message is heard first in one tab only', async () => {
+test('a message is announced in one tab only', async () => {
   const { clock, server, tabs } = await threeTabs();
   const heard: boolean[] = [];
   for (const tab of tabs) tab.client.on('message', ({ first }) => heard.push(first));
@@ -47,7 +47,7 @@ test('a message is heard first in one tab only', async () => {
   expect(heard.sort()).toEqual([false, false, true]);
 });
 
-test('that one is where the member is, or was last; when it goes, the leader', async () => {
+test('the focused or last focused tab announces; when it is closed, the leader does', async () => {
   const { clock, server, tabs, browser } = await threeTabs();
   const heard: number[] = [];
   const listen = (tab: Tab) =>
@@ -87,7 +87,7 @@ test('the leader is killed: another takes over with its position, and nothing is
   expect(server.sessions.size).toBe(1);
 });
 
-test('what a follower wrote to a leader that died over it is sent by the next one', async () => {
+test('a message of a follower is sent by the next leader if the first one is killed', async () => {
   const { clock, server, tabs, bodies } = await threeTabs();
   tabs[2].client.send(BEN, 'hi');
   tabs[0].crash();
@@ -96,7 +96,7 @@ test('what a follower wrote to a leader that died over it is sent by the next on
   for (const tab of tabs.slice(1)) expect(bodies(tab)).toEqual(['hi sent']);
 });
 
-test('a leader that hangs loses the lock to a tab that somebody looks at, and lines up again when it wakes', async () => {
+test('a leader that hangs loses the lock to a visible tab, and queues for it again when it wakes', async () => {
   const { clock, server, tabs, bodies, shared } = await threeTabs();
   tabs[1].say('hidden');
   tabs[0].frozen = true;
@@ -111,7 +111,7 @@ test('a leader that hangs loses the lock to a tab that somebody looks at, and li
   expect(server.sessions.size).toBe(1);
 });
 
-test('a page that is put away lets go at once, and comes back as a follower that knows everything', async () => {
+test('a page that is left releases the lock at once, and returns as a follower with the whole state', async () => {
   const { clock, server, tabs, bodies, shared } = await threeTabs();
   tabs[0].say('leaving');
   await clock.advance(500);
@@ -154,7 +154,7 @@ test('requests of a follower are answered through the leader, errors with their 
   expect(await contact).toMatchObject({ code: 'rate_limited', retryAfter: 900 });
 });
 
-test('what tabs watch is joined, and a tab that went away watches no more', async () => {
+test('watches of tabs are joined, and a closed tab watches no more', async () => {
   const { clock, server, tabs } = await threeTabs();
   tabs[0].client.watch(['ben']);
   tabs[2].client.watch(['cem', 'ben']);
@@ -166,7 +166,7 @@ test('what tabs watch is joined, and a tab that went away watches no more', asyn
   expect(watched()).toEqual(['ben']);
 });
 
-test('one tab that shows contacts is enough for all of them, and the last one that does ends it', async () => {
+test('one tab that shows contacts watches them for all tabs, until the last one hides them', async () => {
   const { clock, server, tabs } = await threeTabs();
   server.relate('ana', 'ben', 'contact');
   new Browser(clock, server.open, 7).tab('ben').client.connect();
@@ -185,7 +185,7 @@ test('one tab that shows contacts is enough for all of them, and the last one th
   expect([session?.watchesContacts, [...(session?.watch ?? [])]]).toEqual([false, ['ben', 'cem']]);
 });
 
-test('a tab of another member, or another version, is not of the company', async () => {
+test('a tab of another member, or of another version, is ignored', async () => {
   const { clock, server, browser } = await threeTabs();
   const ben = browser.tab('ben');
   ben.client.connect();
@@ -224,7 +224,7 @@ test('without Web Locks each tab has its own connection and its own device', asy
   for (const { client } of tabs) expect(client.totals().unread).toBe(1);
 });
 
-test('a copied profile with the same device name: the replaced one takes another name, and both stay', async () => {
+test('a copied profile has the same device id: the replaced client takes another id, and both stay', async () => {
   const { clock, server, browser, tabs } = await threeTabs();
   const copy = new Browser(clock, server.open, 7);
   for (const [key, value] of browser.storage) copy.storage.set(key, value);
@@ -237,7 +237,7 @@ test('a copied profile with the same device name: the replaced one takes another
   expect(server.hellos).toBe(3);
 });
 
-test('a guest stays the same guest when another tab takes over, and nothing of it is kept', async () => {
+test('a guest stays the same guest when another tab takes over, and no data is stored', async () => {
   const clock = new Clock();
   const server = new Server(clock);
   const browser = new Browser(clock, server.open);
@@ -252,7 +252,7 @@ test('a guest stays the same guest when another tab takes over, and nothing of i
   expect([...browser.storage.keys()]).toEqual([]);
 });
 
-test('nonsense on the channel is ignored', async () => {
+test('invalid posts on the channel are ignored', async () => {
   const { clock, browser, tabs, bodies } = await threeTabs();
   const channel = browser.channel('kith:2:demo:ana', new OutsideTab() as unknown as Tab);
   for (const one of [

@@ -36,7 +36,7 @@ const violation = (blockedURI: string) =>
     Object.assign(new Event('securitypolicyviolation'), { effectiveDirective: 'img-src', blockedURI }),
   );
 
-test('the dot comes on the icon of the page, and the page gets its own icons back', async () => {
+test('the dot is added to the icon of the page, and removed again', async () => {
   const before = document.head.innerHTML;
   const dot = createIconDot(document);
   dot.set(true);
@@ -58,7 +58,7 @@ test('a page without a link has the icon at the root of its site', async () => {
   expect(document.head.innerHTML).toBe('');
 });
 
-test('what was read before the icon had come changes nothing', async () => {
+test('messages that are read before the icon is loaded change nothing', async () => {
   const dot = createIconDot(document);
   dot.set(true);
   dot.set(false);
@@ -66,7 +66,7 @@ test('what was read before the icon had come changes nothing', async () => {
   expect(icons()).toEqual(['/old.ico', '/new.svg']);
 });
 
-test('an icon that cannot be had is asked for once', async () => {
+test('an icon that cannot be loaded is requested once', async () => {
   decode = () => Promise.reject(new Error('of another origin'));
   const dot = createIconDot(document);
   for (let turn = 0; turn < 3; turn++) {
@@ -78,7 +78,7 @@ test('an icon that cannot be had is asked for once', async () => {
   expect(icons()).toEqual(['/old.ico', '/new.svg']);
 });
 
-test('where the policy of the page forbids it, the page has its icons back, and it is not tried again', async () => {
+test('if the policy of the page forbids it, the icons are restored, and it is not tried again', async () => {
   const dot = createIconDot(document);
   dot.set(true);
   await drawn();

@@ -24,14 +24,14 @@ afterEach(() => {
 });
 
 describe('rooms', () => {
-  test('a page opens one by its name', async () => {
+  test('a page opens a room by its name', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     page.kith.openRoom('/thread/42');
     await settle();
     expect(page.app.calls).toEqual(['room /thread/42']);
   });
 
-  test('one that is embedded opens by itself in idle time, in its place and without a button', async () => {
+  test('an embedded room opens by itself in idle time, in its element and without a button', async () => {
     const page = open({ tokenUrl: '/tok', mode: 'embed', room: 'r1' }, 200);
     expect(page.fetched).toEqual([]);
     expect(page.button().hidden).toBe(true);
@@ -42,10 +42,10 @@ describe('rooms', () => {
   });
 });
 
-describe('what a page is opened by', () => {
+describe('links to a page', () => {
   afterEach(() => history.replaceState(null, '', '/'));
 
-  test('a link is followed, also on a page that is there already; what a notice says is not one', async () => {
+  test('a link is followed, also on a loaded page; the link of a notice is not', async () => {
     history.replaceState(null, '', '/#kith=8000000000000001.12');
     const page = open({ tokenUrl: '/tok' }, 200);
     await settle();
@@ -61,13 +61,13 @@ describe('what a page is opened by', () => {
   });
 });
 
-describe('an invitation for which one had to sign in first', () => {
+describe('an invitation that waits for the sign-in', () => {
   const HASH = '#kith=join.q5Zt0o1VYx7c_8mD-2KfLw';
   beforeEach(() => sessionStorage.setItem('kith:invitation', HASH));
   afterEach(() => sessionStorage.clear());
   const connected: Status = { state: 'online', shared: false };
 
-  test('it waits until somebody is connected, and is then shown once', async () => {
+  test('it waits for the connection, and is then shown once', async () => {
     await open({ tokenUrl: '/tok' }, 401).idle();
     expect(sessionStorage.getItem('kith:invitation')).toBe(HASH);
     const page = open({ tokenUrl: '/tok' }, 200);
@@ -117,7 +117,7 @@ describe('the next page of this tab', () => {
     ]);
   });
 
-  test('opens a list at most, where another script has written into the storage', async () => {
+  test('opens a list at most, if another script has written into the storage', async () => {
     for (const panel of ['null', '3', '{"tab":"x","chat":{"a":1},"expanded":"yes"}', '{"chat":"@"}']) {
       sessionStorage.setItem('kith:garden:panel', `{"user":"ana","panel":${panel}}`);
       const page = open({ tokenUrl: '/tok' }, 200);
@@ -127,7 +127,7 @@ describe('the next page of this tab', () => {
     }
   });
 
-  test('has it closed once somebody else is signed in, or nobody', async () => {
+  test('has it closed if another user or nobody is signed in', async () => {
     const other = await next('ben');
     expect(other.page.app.calls).toEqual([]);
     expect(sessionStorage.length).toBe(0);
@@ -154,13 +154,13 @@ describe('notices while the site is closed', () => {
   });
   afterEach(() => localStorage.clear());
 
-  test('where they are off, nothing of them is fetched', async () => {
+  test('if they are off, their code is not fetched', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
     expect([page.fetched, pushed]).toEqual([['client'], []]);
   });
 
-  test('where they are on, they begin with the client, and a click opens the chat', async () => {
+  test('if they are on, they begin with the client, and a click opens the chat', async () => {
     localStorage.setItem('kith.push', '{}');
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
@@ -171,7 +171,7 @@ describe('notices while the site is closed', () => {
     expect(page.app.calls).toEqual(['open ana', 'room 8000000000000001']);
   });
 
-  test('who signs out is not notified here any more, on this page or by the next one', async () => {
+  test('after a sign-out they end, on this page and on the next one', async () => {
     localStorage.setItem('kith.push', '{}');
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
@@ -183,7 +183,7 @@ describe('notices while the site is closed', () => {
     expect(pushed).toContain('leave');
   });
 
-  test('nor is who was signed out from another device', async () => {
+  test('they also end after a sign-out from another device', async () => {
     localStorage.setItem('kith.push', '{}');
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
@@ -193,7 +193,7 @@ describe('notices while the site is closed', () => {
   });
 });
 
-describe('who is connected, and when', () => {
+describe('connecting', () => {
   test('a signed-in member, in idle time: the client alone is fetched', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     expect(page.fetched).toEqual([]);
@@ -210,7 +210,7 @@ describe('who is connected, and when', () => {
     expect(page.client.calls).toEqual([`setToken ${TOKEN}`, 'connect']);
   });
 
-  test('nobody signed in: nothing is fetched and nobody connected, until they open it', async () => {
+  test('nobody signed in: nothing is fetched or connected until the widget is opened', async () => {
     const page = open({ tokenUrl: '/tok' }, 401);
     await page.idle();
     expect(page.fetched).toEqual([]);
@@ -234,7 +234,7 @@ describe('who is connected, and when', () => {
     expect(page.client.options).toMatchObject({ site: 'garden', user: 'ana' });
   });
 
-  test('an endpoint that is away is left to the client to ask again', async () => {
+  test('if the endpoint is down, the client asks again', async () => {
     const page = open({ tokenUrl: '/tok' }, 500);
     await page.idle();
     expect(page.client.calls).toEqual(['connect']);
@@ -255,7 +255,7 @@ describe('who is connected, and when', () => {
     ]);
   });
 
-  test('a guest who has written before, in idle time; whoever is signed in comes first', async () => {
+  test('a guest who has written before, in idle time; a signed-in member comes first', async () => {
     const token = (exp: number) => `h.${btoa(JSON.stringify({ sub: 'guest-1', exp }))}.s`;
     for (const none of [token(Date.now() / 1000 - 1), 'g', '']) {
       localStorage.setItem('kith:garden:guest', none);
@@ -277,7 +277,7 @@ describe('who is connected, and when', () => {
     localStorage.clear();
   });
 
-  test('guestToken is the kept token of a guest, as long as it is valid', () => {
+  test('guestToken is the stored token of a guest, as long as it is valid', () => {
     const token = (exp: number) => `h.${btoa(JSON.stringify({ sub: 'guest-1', exp }))}.s`;
     expect(open({}).kith.guestToken()).toBe(undefined);
     const valid = token(Date.now() / 1000 + 60);
@@ -292,7 +292,7 @@ describe('who is connected, and when', () => {
     localStorage.clear();
   });
 
-  test('who signs out or takes the widget away before the client is there finds nothing kept', async () => {
+  test('a sign-out or a destroy before the client is loaded removes stored data', async () => {
     const kept = { 'kith:garden:guest': 'g', 'kith:garden:cache:ana': '1 {}', 'kith:garden:device': 'd' };
     const keep = () => {
       for (const [key, value] of Object.entries({ ...kept, other: 'of the page' }))
@@ -320,7 +320,7 @@ describe('who is connected, and when', () => {
 });
 
 describe('the button', () => {
-  test('says what it does, how much is unread, and whether it is open', async () => {
+  test('has a name with its action and the unread number, and whether it is open', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     const button = page.button();
     expect(button.getAttribute('aria-label')).toBe('Open messenger');
@@ -349,7 +349,7 @@ describe('the button', () => {
     expect(page.app.calls).toEqual([]);
   });
 
-  test('turns grey when the connection stays away, not for a short break', async () => {
+  test('turns grey when the connection stays lost, not for a short break', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
     page.client.become({ state: 'waiting', shared: false });
@@ -365,7 +365,7 @@ describe('the button', () => {
     expect(page.button().getAttribute('aria-label')).toBe('Messenger: currently unavailable');
   });
 
-  test('turns grey where the site is set up wrongly, and says so to its developer', async () => {
+  test('turns grey if the site is set up wrongly, and warns on the console', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
@@ -374,7 +374,7 @@ describe('the button', () => {
     expect(warn.mock.calls.join()).toContain('bad_origin');
   });
 
-  test('turns grey when nothing can be fetched, and the next click tries again', async () => {
+  test('turns grey when nothing can be fetched, and the next click retries', async () => {
     const page = open({});
     page.broken = true;
     page.button().click();
@@ -397,7 +397,7 @@ describe('the page', () => {
     expect(page.app.calls).toEqual(['open ben', 'show']);
   });
 
-  test('hears events until it does not want to; a listener that throws disturbs nobody', async () => {
+  test('gets events until it unsubscribes; a listener that throws does not affect others', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     const heard: unknown[] = [];
     page.kith.on('unread', () => {
@@ -413,7 +413,7 @@ describe('the page', () => {
     expect(heard).toEqual([totals]);
   });
 
-  test('the tab that is first to hear a message fetches the interface to say so; one that cannot is quiet', async () => {
+  test('the tab that announces a message fetches the interface; if that fails, it announces nothing', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     await page.idle();
     const message = { from: 'ben', body: 'hello', time: 1 };
@@ -432,7 +432,7 @@ describe('the page', () => {
     expect(page.button().getAttribute('aria-expanded')).toBe('false');
   });
 
-  test('destroy leaves nothing behind, at whatever moment', async () => {
+  test('destroy releases everything, at any time', async () => {
     for (const moment of ['before', 'while fetching', 'after'] as const) {
       const page = open({ tokenUrl: '/tok' }, 200);
       if (moment !== 'before') page.kith.open();
@@ -469,7 +469,7 @@ describe('mount', () => {
     return { page, element, room };
   }
 
-  test('a bubble and the room of an article share one client, and one of them says what happens', async () => {
+  test('a bubble and the room of an article share one client, and one of them announces messages', async () => {
     const { page, room } = await article();
     const bubble = page.kith.mount({ position: 'left' });
     await page.idle();
@@ -523,7 +523,7 @@ describe('mount', () => {
     expect(document.querySelectorAll('kith-widget')).toHaveLength(1);
   });
 
-  test('after the connection was closed, the next one begins anew', async () => {
+  test('after the connection was closed, the next widget opens a new one', async () => {
     const { page, room, element } = await article();
     page.client.happen('totals', { unread: 2, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
     await settle();
@@ -539,7 +539,7 @@ describe('mount', () => {
     expect(page.fetched.filter(one => one === 'client')).toHaveLength(2);
   });
 
-  test('unmounted while it is fetched, nothing appears and nobody is connected', async () => {
+  test('unmounted while it is fetched, no widget appears and nothing is connected', async () => {
     const page = open({ tokenUrl: '/tok', mode: 'headless' }, 200);
     const soon = page.kith.mount({ element: embedIn('soon'), room: 'r1' });
     soon.unmount();
@@ -557,7 +557,7 @@ describe('mount', () => {
     expect(console.error).not.toHaveBeenCalled();
   });
 
-  test('what cannot work is said on the console, and the page goes on', async () => {
+  test('wrong options are reported on the console, and the page goes on', async () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     const { page, element } = await article();
     const bubble = page.kith.mount({});
@@ -601,7 +601,7 @@ describe('mount', () => {
     expect(document.querySelectorAll('kith-widget')).toHaveLength(2);
   });
 
-  test('each hears what happens, and its own opening, until it is unmounted', async () => {
+  test('each widget gets all events, and its own `open`, until it is unmounted', async () => {
     const { page, room } = await article();
     const bubble = page.kith.mount({});
     const heard: string[] = [];
@@ -634,7 +634,7 @@ describe('mount', () => {
     expect(page.app.stages.map(stage => stage.settings.mode)).toEqual(['embed', 'bubble']);
   });
 
-  test('beside the widget of the tag, which stays when the others go', async () => {
+  test('beside the widget of the tag, which stays when the others are unmounted', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
     const room = page.kith.mount({ element: embedIn('beside'), room: 'r1' });
     await page.idle();
@@ -646,7 +646,7 @@ describe('mount', () => {
     expect(page.app.calls).toEqual(['room r1', 'destroy', 'open ben']);
   });
 
-  test('destroy of the page takes all off; a widget that is mounted then begins anew', async () => {
+  test('destroy of the page removes all widgets; a widget that is mounted later starts anew', async () => {
     const { page, room, element } = await article();
     page.kith.mount({});
     page.kith.destroy();

@@ -5,7 +5,7 @@ import { readSettings } from './settings.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-test('a bare tag has defaults, and the server is where the script came from', () => {
+test('a bare tag has defaults, and the server is the origin of the script', () => {
   expect(settings({ site: 'garden' })).toEqual({
     site: 'garden',
     server: 'https://im.example/chat',
@@ -18,7 +18,7 @@ test('a bare tag has defaults, and the server is where the script came from', ()
   });
 });
 
-test('attributes are taken over', () => {
+test('attributes become settings', () => {
   const all = {
     site: 'garden',
     server: 'https://other.example/',
@@ -37,7 +37,7 @@ test('attributes are taken over', () => {
   });
 });
 
-test('a tag with a nonce stands on a page with a policy: its icon stays as it is, unless the tag says otherwise', () => {
+test('with a nonce, and so with a policy, the icon does not change, unless the tag requests it', () => {
   const tag = { site: 'garden' };
   expect(settings(tag, {}, 'n0nce')?.iconDot).toBe(false);
   expect(settings({ ...tag, icon: 'dot' }, {}, 'n0nce')?.iconDot).toBe(true);
@@ -52,7 +52,7 @@ test('language and side follow the page', () => {
   expect(settings({ site: 'garden' }, { languages: ['fr-CH'] })).toMatchObject({ lang: 'fr-CH' });
 });
 
-test('a wrong value is the default, said once on the console', () => {
+test('a wrong value causes the default, and one warning on the console', () => {
   const warn = vi.spyOn(console, 'warn').mockReturnValue();
   expect(settings({ site: 'garden', mode: 'bubbles' })).toMatchObject({ mode: 'bubble' });
   expect(warn).toHaveBeenCalledExactlyOnceWith(
@@ -60,7 +60,7 @@ test('a wrong value is the default, said once on the console', () => {
   );
 });
 
-test('a room is embedded where the tag says which', () => {
+test('a room is embedded if the tag names it', () => {
   const warn = vi.spyOn(console, 'warn').mockReturnValue();
   const tag = { site: 'garden', mode: 'embed' };
   expect(settings({ ...tag, room: '/thread/42', into: '#chat' })).toMatchObject({
@@ -72,7 +72,7 @@ test('a room is embedded where the tag says which', () => {
   expect(warn).toHaveBeenCalledOnce();
 });
 
-test('a page room is called as the tag says, else by the title of its own page', () => {
+test('a page room has the name of the tag, else the title of its own page', () => {
   const tag = { site: 'garden', mode: 'embed' };
   const page = { path: '/thread/42', title: ' Slugs in the lettuce ' };
   const name = (more: Record<string, string>) => settings({ ...tag, ...more }, page)?.roomName;
@@ -83,7 +83,7 @@ test('a page room is called as the tag says, else by the title of its own page',
   expect(name({ room: '8000000000000001', roomName: 'A room with a name of its own' })).toBe(undefined);
 });
 
-test('without a usable site there is nothing', () => {
+test('without a usable site there are no settings', () => {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   for (const site of [undefined, '', 'Garden', '../x']) {
     expect(settings(site === undefined ? {} : { site })).toBeUndefined();

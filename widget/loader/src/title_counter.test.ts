@@ -13,7 +13,7 @@ afterEach(() => counter.stop());
 /** Observers are called after the running code. */
 const observed = () => new Promise(resolve => setTimeout(resolve, 0));
 
-test('the number comes and goes, the title stays', () => {
+test('the number is added and removed, and the title stays', () => {
   counter.set(3);
   expect(document.title).toBe('(3) Forum');
   counter.set(250);
@@ -22,7 +22,7 @@ test('the number comes and goes, the title stays', () => {
   expect(document.title).toBe('Forum');
 });
 
-test('a page that changes its title keeps the number and gets its own title back', async () => {
+test('a page that changes its title keeps the number, and later gets its own title back', async () => {
   counter.set(1);
   document.title = 'Another thread';
   await observed();
@@ -45,7 +45,7 @@ test('while nothing is unread the page may have any title, also one that looks l
   expect(document.title).toBe('(2) Twins');
 });
 
-test('a page that insists on its own title gets it, and is not stopped', async () => {
+test('a page that restores its own title again and again gets it, and is not blocked', async () => {
   counter.set(3);
   const insists = new MutationObserver(() => {
     if (document.title !== 'Mine') document.title = 'Mine';

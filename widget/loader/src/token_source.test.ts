@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('asks by POST with the own cookies, and never takes an old answer', async () => {
+test('requests by POST with the own cookies, and never uses a cached answer', async () => {
   answer(200, JSON.stringify({ token: TOKEN }));
   expect(await source('/tok').next()).toBe(TOKEN);
   expect(fetched.mock.calls[0]).toMatchObject([
@@ -22,7 +22,7 @@ test('asks by POST with the own cookies, and never takes an old answer', async (
   ]);
 });
 
-test('plain text will do', async () => {
+test('accepts plain text', async () => {
   answer(200, ` ${TOKEN}\n`);
   expect(await source('/tok').next()).toBe(TOKEN);
 });

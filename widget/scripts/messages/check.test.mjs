@@ -16,7 +16,7 @@ function wrong(own, language = 'pl', english = ENGLISH) {
   return problems(catalogues, language, ['Alike']).map(problem => problem.replace(`${language} rooms.`, ''));
 }
 
-test('a translation that says the same in its own words has no problem, and may be incomplete', () => {
+test('a correct translation has no problem, and may be incomplete', () => {
   const days = '{count, plural, one {1 dzień} few {# dni} many {# dni} other {# dnia}}';
   expect(wrong({ leave: 'Opuścić: {name}?', days, join: 'Dołącz' })).toEqual([]);
   expect(wrong({})).toEqual([]);
@@ -68,7 +68,7 @@ test('a word that two languages share is allowed by name', () => {
   expect(wrong({ join: '{name} – {name}' }, 'de', { join: '{name} – {name}' })).toEqual([]);
 });
 
-test('no other namespace has a text by the name of one of the shell', () => {
+test('no other namespace has a text with the name of one of the shell', () => {
   const catalogue = { shell: { close: 'Close' }, rooms: { close: 'Close' }, loader: { close: 'Close' } };
   const found = shadowed(new Map([['en', texts(catalogue)]]));
   expect(found).toEqual(['en rooms.close: the shell has a text of that name']);
@@ -77,7 +77,7 @@ test('no other namespace has a text by the name of one of the shell', () => {
 const CATALOGUES = readCatalogues();
 const ALIKE = JSON.parse(readFileSync(new URL('alike.json', import.meta.url), 'utf8'));
 
-test('twenty languages are spoken', () => {
+test('there are twenty languages', () => {
   const wanted = 'ar cs de en es fa fr he hi it ja ko nl pl pt ru sv tr uk zh'.split(' ');
   expect(Array.from(CATALOGUES.keys())).toEqual(wanted);
 });

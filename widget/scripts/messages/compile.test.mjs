@@ -29,7 +29,7 @@ test('an inserted name is isolated, a number and a formatted time are not', () =
   expect([words.seconds(1), words.seconds(7)]).toEqual(['1 second', '7 seconds']);
 });
 
-test('several arguments are passed by name, so that a language may turn them around', () => {
+test('several arguments are passed by name, so that a language may reorder them', () => {
   const english = { asks: '{name} invites you to {room}' };
   const said = rooms(english, { asks: '{room}: {name}' }, 'pl').asks({ name: 'Ana', room: 'Bees' });
   expect(said).toBe('\u2068Bees\u2069: \u2068Ana\u2069');
@@ -54,7 +54,7 @@ test('the form of a number is that of the language', () => {
   expect([1, 2, 5, 22].map(days)).toEqual(['1 dzień', '2 dni', '5 dni.', '22 dni']);
 });
 
-test('a text chooses by a word', () => {
+test('a text selects by a word', () => {
   const { left } = rooms({ left: '{why, select, banned {You were banned.} other {You left.}}' });
   expect(['banned', 'left', 'toString'].map(left)).toEqual(['You were banned.', 'You left.', 'You left.']);
 });
@@ -76,7 +76,7 @@ test('a text that a language does not have is the English one, in the forms of E
   expect(missing(catalogues, 'ru')).toEqual(['rooms.days', 'rooms.leave']);
 });
 
-test('a text that leaves its argument out is called as the English one is', () => {
+test('a text without its argument is called like the English one', () => {
   expect(rooms({ one: 'One of {name}' }, { one: 'Jeden' }, 'pl').one('Ana')).toBe('Jeden');
   expect(() => rooms({ one: 'One' }, { one: '{name}' }, 'pl')).toThrow('English has no argument {name}');
 });

@@ -15,7 +15,7 @@ function clientWith(conversation: Partial<Conversation>, presence: Me['presence'
   } as unknown as Client;
 }
 
-test('the same is told as the server would tell', () => {
+test('the rules are those of the server', () => {
   const worth = (conversation: Partial<Conversation>, presence?: Me['presence']) =>
     isWorthANotice(clientWith(conversation, presence), TOM, NOW.getTime());
   expect(worth({})).toBe(true);
@@ -29,7 +29,7 @@ test('the same is told as the server would tell', () => {
   expect(worth({ room: large, mentions: 1 })).toBe(true);
 });
 
-test('the words are shown where the member wants that, and nothing at quiet hours', () => {
+test('the text is shown if the member wants it, and nothing in quiet hours', () => {
   const last = { from: 'ana', body: 'Hello', time: 5 } as Conversation['last'];
   const said = (settings: Parameters<typeof noticeOf>[2], room = false) =>
     noticeOf(clientWith({ last, ...(room && { room: ROOM }) } as Partial<Conversation>), TOM, settings, NOW);

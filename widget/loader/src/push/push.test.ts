@@ -118,7 +118,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-test('turning it on asks the browser, registers the worker and tells the server', async () => {
+test('turning it on asks the browser, registers the worker and notifies the server', async () => {
   const { state } = browser();
   const { push, changes } = scene();
   expect(push.state()).toBe('off');
@@ -132,7 +132,7 @@ test('turning it on asks the browser, registers the worker and tells the server'
   expect([push.state(), state.subscription, localStorage.length]).toEqual(['off', undefined, 0]);
 });
 
-test('each way in which it does not work has its name', async () => {
+test('each failure has its own reason', async () => {
   const denied = browser({ answer: 'denied' });
   await expect(scene().push.turnOn()).rejects.toMatchObject({ why: 'blocked' });
   expect([scene().push.state(), denied.state.registered]).toEqual(['blocked', []]);
@@ -145,7 +145,7 @@ test('each way in which it does not work has its name', async () => {
   expect([scene().push.state(), localStorage.length]).toEqual(['off', 0]);
 });
 
-test('a subscription that the browser has dropped is made anew on the next page', async () => {
+test('a subscription that the browser has dropped is renewed on the next page', async () => {
   const { state } = browser();
   await scene().push.turnOn();
   await state.subscription?.unsubscribe();
@@ -162,7 +162,7 @@ test('a subscription that the browser has dropped is made anew on the next page'
   expect(third.changes).toEqual([]);
 });
 
-test('the server is told again once a day', async () => {
+test('the subscription is sent again once a day', async () => {
   browser();
   const now = vi.spyOn(Date, 'now').mockReturnValue(1_000);
   await scene().push.turnOn();
@@ -180,7 +180,7 @@ test('the server is told again once a day', async () => {
   now.mockRestore();
 });
 
-test('somebody else in the same browser gets nothing of what was for the first', async () => {
+test('another user in the same browser gets no notices of the first one', async () => {
   const { state } = browser();
   await scene('kim').push.turnOn();
   const other = scene('tom');
@@ -190,7 +190,7 @@ test('somebody else in the same browser gets nothing of what was for the first',
   expect(state.closed).toEqual(['kith @ana', 'kith @tom']);
 });
 
-test('a click opens the chat, on the page that is there or on a new one', async () => {
+test('a click opens the chat, on an open page or on a new one', async () => {
   const { click } = browser();
   const first = scene();
   await first.push.turnOn();
@@ -214,7 +214,7 @@ test('a link is not taken for a notice', async () => {
   }
 });
 
-test('what is read here goes from the screen', async () => {
+test('notices of read messages are removed', async () => {
   const { state } = browser();
   const { push, totals } = scene();
   await push.turnOn();
@@ -223,7 +223,7 @@ test('what is read here goes from the screen', async () => {
   expect(state.closed).toEqual(['kith @ana']);
 });
 
-test('what comes while every tab is hidden is told by the page, once in a while', async () => {
+test('while every tab is hidden the page shows notices, at a limited rate', async () => {
   vi.useFakeTimers();
   const { state } = browser();
   const { push, hear } = scene();
@@ -265,7 +265,7 @@ test('a notice waits for the connection, though not for ever', async () => {
   vi.useRealTimers();
 });
 
-test('a browser that cannot do it says so', () => {
+test('a browser without support is reported', () => {
   vi.stubGlobal('navigator', {});
   expect(scene().push.state()).toBe('unsupported');
 });

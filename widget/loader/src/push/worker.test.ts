@@ -84,7 +84,7 @@ function scene({ page = '?page=%2Fforum', tabs = [] as Partial<WindowTab>[] } = 
   };
 }
 
-test('a notice is shown, a newer one takes its place, and reading takes it away', async () => {
+test('a notice is shown, replaced by a newer one, and removed after reading', async () => {
   const { push, shown } = scene();
   await push({ kith: '@ana', title: 'Ana', body: 'Hi!', count: 1 });
   await push({ kith: '#8000000000000001', title: 'Bikers', body: 'Tom: Hello', count: 1 });
@@ -110,7 +110,7 @@ test('a call rings until it is answered elsewhere, which is shown silently and t
   expect(shown()).toEqual([]);
 });
 
-test('a newer notice is not closed with the call that is over', async () => {
+test('a newer notice is not closed with that of a call that is over', async () => {
   const { push, shown, pass } = scene();
   await push({ kith: '@ana', call: 'over', title: 'Ana', body: 'No longer ringing' });
   await push({ kith: '@ana', title: 'Ana', body: 'Call me back', count: 1 });
@@ -118,7 +118,7 @@ test('a newer notice is not closed with the call that is over', async () => {
   expect(shown().map(one => one.body)).toEqual(['Call me back']);
 });
 
-test('what is not ours is left to the site', async () => {
+test('other pushes are left to the site', async () => {
   const { push, click, shown, told } = scene();
   for (const data of ['', 'not JSON', 'null', '[]', '{"title":"News of the site"}', '{"kith":5,"title":"x"}'])
     expect(await push(data)).toBe(false);
@@ -126,7 +126,7 @@ test('what is not ours is left to the site', async () => {
   expect([shown(), told]).toEqual([[], []]);
 });
 
-test('a click leads to the tab that is looked at', async () => {
+test('a click opens the chat in the focused or visible tab', async () => {
   const { click, told, opened } = scene({ tabs: [{}, { visibilityState: 'visible' }] });
   await click('kith @ana');
   expect(told).toEqual(['closed', { kith: '@ana' }, 'focus visible']);
