@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { NAMES, NEWCOMERS, TEXTS } from './community_texts.mjs';
 import { Kith } from './kith.mjs';
 
-/** Without limits of rates, because a script writes the content. Calls have a relay on this machine. */
+/** The settings switch off limits of rates, because a script writes the content. Calls have a relay on this machine. */
 const SETTINGS = {
   KITH_CALLS_LISTEN: '127.0.0.1:0',
   KITH_CALLS_PEERS: '127.0.0.0/8',

@@ -14,7 +14,7 @@ import { PATIENCE_MS, until } from './browser.mjs';
 
 const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
 
-/** Without the variables of the tests: the binary would read all variables that begin with KITH_ as settings. */
+/** Leaves out the variables of the tests: the binary would read all variables that begin with KITH_ as settings. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
 
 /** All started nodes, because a failed test may not have stopped its node. */

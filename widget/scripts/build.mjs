@@ -83,7 +83,7 @@ function bundle(id) {
   if (atStart.app.has(id)) return 'app';
   const texts = TEXTS.exec(id)?.[1];
   if (texts) return texts;
-  // The helpers of the bundler.
+  // Modules of the bundler itself have names that begin with a null character.
   if (id.startsWith('\0')) return 'client';
   const name = bundleOf(relative(root, id));
   if (name === undefined) throw new Error(`${id} is in no bundle: name one in scripts/bundles.mjs`);

@@ -3,7 +3,7 @@
 // its path. Bundles may import each other, but not in a circle. The build checks both rules.
 
 const BUNDLES = {
-  // Needed by push and by calls; too small to be fetched alone.
+  // Push and calls need this module, which is too small to be fetched alone.
   client: ['client/src/do_not_disturb.ts'],
   // Read and answer the first chat: its header, formatted text, announcements to screen readers, focus keys.
   // Apart from `app`: the panel is drawn without it, and the shell would be above its budget by 5 kB.

@@ -47,7 +47,7 @@ export class BrowserStorage {
     this.#remove('guest');
   }
 
-  /** The transport that worked last, if that was within ten minutes. */
+  /** The transport that worked last, if it worked within the last ten minutes. */
   transport(now: number): TransportName | undefined {
     const [name, at] = (this.#get('transport') ?? '').split('@');
     const recent = Math.abs(now - Number(at)) < 600_000;
@@ -118,7 +118,7 @@ export class BrowserStorage {
     try {
       this.storage?.removeItem(this.#name(what));
     } catch {
-      // See above.
+      // Storage is forbidden, so it has no value to remove.
     }
   }
 }

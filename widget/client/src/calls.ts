@@ -15,7 +15,7 @@ export interface Call {
   /** The other user holds the call (`held`), or has lost the connection to the server (`away`). */
   held: boolean;
   away: boolean;
-  /** For `RTCPeerConnection`. */
+  /** The ICE servers for `RTCPeerConnection`. */
   ice: readonly IceServer[];
   /** Set by `rejoin`: the milliseconds since the call was accepted. */
   acceptedMs?: number;

@@ -37,7 +37,7 @@ export const FIRST_PAGES: Record<PagedList, Paging> = {
 export class Conversations {
   readonly byKey = new Map<ConversationKey, ConversationState>();
   readonly keysById = new Map<string, ConversationKey>();
-  /** Conversations whose other user has another id now. */
+  /** Old key → new key of conversations whose other user has a new id. */
   readonly #moved = new Map<ConversationKey, ConversationKey>();
   /** How far each list has been loaded. */
   pages = { ...FIRST_PAGES };
@@ -213,7 +213,7 @@ export class Conversations {
     this.changed.conversation(known.key);
   }
 
-  /** One is no member any more. What one may still look at is read again. */
+  /** The user is no longer a member of the room. Removes the conversation; a room stays known, without a role. */
   left(id: string): ConversationKey | undefined {
     const key = this.keysById.get(id);
     const known = key && this.byKey.get(key);

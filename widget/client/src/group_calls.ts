@@ -21,7 +21,7 @@ export interface RoomCall {
   most: number;
   /** The other participants, in the order in which they joined. */
   here: readonly Participant[];
-  /** For `RTCPeerConnection`. */
+  /** The ICE servers for `RTCPeerConnection`. */
   ice: readonly IceServer[];
   /** The reason why this tab is no longer in the call. */
   end?: 'left' | 'taken_out' | 'elsewhere';

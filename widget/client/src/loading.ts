@@ -42,7 +42,7 @@ export class Loading {
     };
     if (screen.count === 0 && known.unread > 0) {
       this.#markUnread(screen, known);
-      // A page around the first unread message, where the newest page does not reach it.
+      // Load around the first unread message if the newest page does not reach it.
       const loaded = newest(known.stretches)?.from ?? Number.POSITIVE_INFINITY;
       if (known.top - known.read > PAGE && loaded > known.read + 1) screen.around = known.read + 1;
     }

@@ -383,7 +383,7 @@ class Member implements Client {
     }
   }
 
-  // -- doing --
+  // -- actions --
 
   open(key: ConversationKey): () => void {
     if (this.#replica.known(key).markedUnread)

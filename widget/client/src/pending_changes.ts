@@ -14,7 +14,7 @@ export const NAMED = 20;
 export type ChangeCommand = Command & { t: 'edit' | 'delete' | 'react' };
 
 export class PendingChanges {
-  /** In the order in which they were made. */
+  /** All pending changes, in the order in which they were made. */
   all: readonly Pending[] = [];
 
   constructor(private readonly changed: ChangedTopics) {}

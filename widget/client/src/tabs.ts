@@ -13,7 +13,7 @@ import type { Event } from './wire.ts';
 export interface TabHost {
   /** This tab holds the connection now. */
   lead(): void;
-  /** This tab lost the connection to a new leader, and now follows it. */
+  /** This tab is a follower, from its start or because another tab has stolen the lock. It must hold no connection. */
   follow(): void;
   snapshot(): Snapshot;
   /**

@@ -12,7 +12,7 @@ export class Browser {
   #locks = new Map<string, LockQueue>();
   #channels = new Map<string, Set<FakeChannel>>();
   #random: () => number;
-  /** Without Web Locks. */
+  /** Whether the browser has no Web Locks. */
   old = false;
   delay = () => 1;
 
