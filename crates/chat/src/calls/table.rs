@@ -315,14 +315,13 @@ impl Shard {
         }
     }
 
-    /// Forgets idle rate limits, and gives memory back.
+    /// Forgets idle rate limits. A shard without a call also drops its queues, whose entries are all over, and gives memory back.
     fn age(&mut self, now: Timestamp) {
         self.paces.retain(|_, due| !due.is_idle(now));
         if self.by_user.is_empty() && self.by_user.capacity() > 0 {
             let totals = Arc::clone(&self.totals);
             let paces = std::mem::take(&mut self.paces);
-            let (rang, away) = (std::mem::take(&mut self.rang), std::mem::take(&mut self.away));
-            *self = Shard { totals, paces, rang, away, ..Shard::default() };
+            *self = Shard { totals, paces, ..Shard::default() };
         }
     }
 

@@ -169,6 +169,18 @@ fn invitations_are_rate_limited() {
 }
 
 #[test]
+fn a_shard_without_a_call_keeps_no_entry_of_an_over_call() {
+    let calls = CallTable::new();
+    let mut shard = calls.lock(SiteId(3));
+    assert!(shard.invite(invitation(0, 0, 1), unlimited(), 10, at(0)).is_ok());
+    shard.age(at(AGED_EVERY_MS));
+    assert_eq!(shard.rang.len(), 1, "the call rings");
+    assert!(shard.step(CallId(0), session(0), CallStep::HangUp, CallTicket::of(9), at(1)).is_ok());
+    shard.age(at(2 * AGED_EVERY_MS));
+    assert_eq!((shard.rang.capacity(), shard.by_user.capacity()), (0, 0));
+}
+
+#[test]
 fn a_step_of_an_unknown_call_is_refused() {
     let calls = CallTable::new();
     let mut shard = calls.lock(SiteId(3));
