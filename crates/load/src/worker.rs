@@ -62,7 +62,7 @@ pub(crate) trait Script: Default + Send + 'static {
     }
 }
 
-/// What a script works with: the members of one worker, every `workers`-th, and the run's state.
+/// The state that a script reads and changes. A worker has every `workers`-th member of the run.
 pub(crate) struct Context<S: Script> {
     pub(crate) worker: u32,
     workers: u32,

@@ -112,7 +112,7 @@ pub(crate) enum LoadCommand {
     Show(PresetName),
 }
 
-/// What a command carries out.
+/// A run that a command line orders.
 pub(super) struct Order<'a> {
     /// A preset or a plan file.
     pub(super) plan: &'a str,

@@ -1,4 +1,4 @@
-// What a badge of the chats stands for, for screen readers.
+// The text of the chats' badge for screen readers.
 
 import type { Totals } from '@kith/client';
 import type { Wording } from '../wording/wording.ts';

@@ -47,7 +47,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   useEffect(() => {
     if (conversation.key !== key) onMoved(conversation.key);
   }, [conversation.key, key, onMoved]);
-  // The same rule as on the server. Before the first welcome, only the server decides.
+  // The server applies the same rule. Before the first welcome, only the server decides.
   const me = useTopic('me', one => one.me());
   const open = me?.open !== false;
   const inRoom = isRoom(key);
