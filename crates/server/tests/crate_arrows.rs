@@ -36,6 +36,7 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("store", &["chat"], &[]),
     ("web", &["chat", "edge", "web-proto"], &["store"]), // a database in memory
     ("web-proto", &[], &[]),
+    ("xmpp-proto", &[], &[]),
 ];
 
 #[test]

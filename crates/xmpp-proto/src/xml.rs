@@ -1,0 +1,9 @@
+//! XML as XMPP uses it (RFC 6120 §11): read in pieces, kept as a tree, written without one.
+
+mod reader;
+mod tree;
+mod write;
+
+pub use reader::{Item, Limits, Reader, document};
+pub use tree::{Children, Element, Tree};
+pub use write::{Open, escape, escape_attribute};
