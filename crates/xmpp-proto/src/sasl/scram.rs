@@ -446,6 +446,7 @@ mod tests {
         let first = format!("{header}n=user,r=abc");
         let client_first = ScramClientFirst::parse(first.as_bytes())?;
         let credentials = ScramCredentials { keys: &keys, salt: b"salt", iterations };
+        let challenge = ScramChallenge { nonce: "def", offered, downgrade_hash: Some("aGFzaA==") };
         let server = ScramServer::new(mechanism, &client_first, &credentials, &challenge)?;
         assert_eq!(server.server_first(), "r=abcdef,s=c2FsdA==,i=2,h=aGFzaA==");
         let answer = client_final(hash, "pencil", &first, server.server_first(), claimed);
