@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::ns;
+use crate::stream::fragment;
 use crate::xml::{Element, Open};
 
 /// RFC 6120 §8.2: the three kinds of stanzas.
@@ -187,8 +188,8 @@ pub struct StanzaError {
     pub by: Option<Box<str>>,
     /// §8.3.3.5, §8.3.3.14: the new address of a `gone` or `redirect`.
     pub address: Option<Box<str>>,
-    /// §8.3.4: a condition of an extension: its name and namespace.
-    pub application: Option<(Cow<'static, str>, Cow<'static, str>)>,
+    /// §8.3.4: the condition of an extension, as XML that declares its namespace.
+    pub application: Option<Box<str>>,
 }
 
 impl StanzaError {
@@ -221,7 +222,12 @@ impl StanzaError {
     }
 
     pub fn application(self, name: &'static str, ns: &'static str) -> StanzaError {
-        StanzaError { application: Some((name.into(), ns.into())), ..self }
+        self.extension(|out| Open::new(out, name).attr("xmlns", ns).empty())
+    }
+
+    /// `write` writes the condition of an extension, and declares its namespace.
+    pub fn extension(self, write: impl FnOnce(&mut Vec<u8>)) -> StanzaError {
+        StanzaError { application: Some(fragment(write)), ..self }
     }
 
     /// Writes the `error` element.
@@ -233,9 +239,7 @@ impl StanzaError {
                 if let Some(text) = &self.text {
                     Open::new(out, "text").attr("xmlns", ns::STANZAS).text(text);
                 }
-                if let Some((name, ns)) = &self.application {
-                    Open::new(out, name).attr("xmlns", ns).empty();
-                }
+                out.extend_from_slice(self.application.as_deref().unwrap_or_default().as_bytes());
             },
         );
     }
@@ -243,16 +247,15 @@ impl StanzaError {
     /// Reads the `error` of a stanza with `type='error'`. RFC 6120 §8.3.2: an unknown condition counts as undefined.
     pub fn of(stanza: Element<'_>) -> Option<StanzaError> {
         let error = stanza.child("error", stanza.ns())?;
-        let owned = |text: &str| Cow::Owned(text.to_owned());
         let mut read = StanzaError::new(Condition::UndefinedCondition);
         for child in error.children() {
             match (child.ns(), child.name()) {
-                (ns::STANZAS, "text") => read.text = Some(owned(&child.text())),
+                (ns::STANZAS, "text") => read.text = Some(child.text().into_owned().into()),
                 (ns::STANZAS, name) => {
                     read.condition = Condition::of(name).unwrap_or(Condition::UndefinedCondition);
                     read.address = Some(child.text()).filter(|text| !text.is_empty()).map(Box::from);
                 }
-                (ns, name) => read.application = Some((owned(name), owned(ns))),
+                _ => read = read.extension(|out| child.write(out, ns::STANZAS)),
             }
         }
         read.kind = error.attr("type").and_then(ErrorKind::of).unwrap_or(read.condition.kind());

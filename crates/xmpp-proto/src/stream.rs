@@ -233,8 +233,8 @@ pub struct StreamError {
     pub condition: StreamCondition,
     /// For a person who reads logs; never something that a peer sent.
     pub text: Option<Cow<'static, str>>,
-    /// §4.9.4: a condition of an extension: its name and namespace.
-    pub application: Option<(Cow<'static, str>, Cow<'static, str>)>,
+    /// §4.9.4: the condition of an extension, as XML that declares its namespace.
+    pub application: Option<Box<str>>,
     /// §4.9.3.19: the other host of a `see-other-host`.
     pub host: Option<Box<str>>,
 }
@@ -249,7 +249,12 @@ impl StreamError {
     }
 
     pub fn application(self, name: &'static str, ns: &'static str) -> StreamError {
-        StreamError { application: Some((name.into(), ns.into())), ..self }
+        self.extension(|out| Open::new(out, name).attr("xmlns", ns).empty())
+    }
+
+    /// `write` writes the condition of an extension, and declares its namespace.
+    pub fn extension(self, write: impl FnOnce(&mut Vec<u8>)) -> StreamError {
+        StreamError { application: Some(fragment(write)), ..self }
     }
 
     pub fn see_other_host(host: &str) -> StreamError {
@@ -273,9 +278,7 @@ impl StreamError {
             if let Some(text) = &self.text {
                 Open::new(out, "text").attr("xmlns", ns::STREAM_ERRORS).attr("xml:lang", "en").text(text);
             }
-            if let Some((name, ns)) = &self.application {
-                Open::new(out, name).attr("xmlns", ns).empty();
-            }
+            out.extend_from_slice(self.application.as_deref().unwrap_or_default().as_bytes());
         });
     }
 
@@ -284,22 +287,27 @@ impl StreamError {
         if !error.is("error", ns::STREAMS) {
             return None;
         }
-        let owned = |text: &str| Cow::Owned(text.to_owned());
         let mut read = StreamError::new(StreamCondition::UndefinedCondition);
         for child in error.children() {
             match (child.ns(), child.name()) {
-                (ns::STREAM_ERRORS, "text") => read.text = Some(owned(&child.text())),
+                (ns::STREAM_ERRORS, "text") => read.text = Some(child.text().into_owned().into()),
                 (ns::STREAM_ERRORS, name) => {
                     read.condition = StreamCondition::of(name).unwrap_or(StreamCondition::UndefinedCondition);
                     if read.condition == StreamCondition::SeeOtherHost {
                         read.host = Some(child.text().into());
                     }
                 }
-                (ns, name) => read.application = Some((owned(name), owned(ns))),
+                _ => read = read.extension(|out| child.write(out, ns::STREAM_ERRORS)),
             }
         }
         Some(read)
     }
+}
+
+pub(crate) fn fragment(write: impl FnOnce(&mut Vec<u8>)) -> Box<str> {
+    let mut xml = Vec::new();
+    write(&mut xml);
+    String::from_utf8(xml).expect("names and values are text").into_boxed_str()
 }
 
 impl fmt::Display for StreamError {

@@ -1,0 +1,46 @@
+//! What stanzas carry: one file for each specification.
+//!
+//! Readers are called `of`. For an `iq` they take its payload, for the others the message or presence that carries the
+//! element. None is returned if the element is missing or is not what the specification requires. Readers of requests
+//! return the [`Condition`](crate::stanza::Condition) of the refusal instead. Writers append the element to an output
+//! buffer, at a place where `jabber:client` is the default namespace.
+
+pub mod carbons;
+pub mod chat_states;
+pub mod correction;
+pub mod csi;
+pub mod date_time;
+pub mod delay;
+pub mod disco;
+pub mod fallback;
+pub mod forward;
+pub mod hints;
+pub mod last_activity;
+pub mod markers;
+pub mod ping;
+pub mod reactions;
+pub mod receipts;
+pub mod replies;
+pub mod retraction;
+pub mod roster;
+pub mod stanza_ids;
+pub mod stream_management;
+pub mod time;
+pub mod version;
+
+#[cfg(test)]
+fn read(xml: &str) -> crate::xml::Tree {
+    let xml = format!("<x xmlns='jabber:client'>{xml}</x>");
+    let wrapped = crate::xml::document(xml.as_bytes(), &crate::xml::Limits::default())
+        .expect("the test's XML is right");
+    let mut out = Vec::new();
+    wrapped.root().first().expect("an element").write(&mut out, "");
+    crate::xml::document(&out, &crate::xml::Limits::default()).expect("it was written by us")
+}
+
+#[cfg(test)]
+fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    String::from_utf8(out).expect("text")
+}

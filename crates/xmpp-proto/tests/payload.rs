@@ -1,0 +1,121 @@
+//! Another implementation reads what we write.
+
+use std::fmt::Debug;
+
+use xmpp_parsers::minidom::Element;
+use xmpp_proto::ns;
+use xmpp_proto::payload::date_time::DateTime;
+use xmpp_proto::payload::disco::{Identity, Info};
+use xmpp_proto::payload::roster::{self, Item, Subscription};
+use xmpp_proto::payload::*;
+use xmpp_proto::stanza::Condition;
+
+const STAMP: DateTime = DateTime(1_278_803_305_007);
+
+/// What the other implementation makes of an element.
+fn theirs<T: TryFrom<Element, Error: Debug>>(write: impl FnOnce(&mut Vec<u8>)) -> T {
+    let mut out = Vec::new();
+    write(&mut out);
+    let xml = String::from_utf8(out).unwrap();
+    let element: Element = xml.parse().unwrap_or_else(|error| panic!("{xml}: {error}"));
+    T::try_from(element).unwrap_or_else(|error| panic!("{xml}: {error:?}"))
+}
+
+#[test]
+fn rosters() {
+    let item = Item {
+        jid: "a@example.com",
+        name: Some("A & B"),
+        subscription: Subscription::Both,
+        ask: true,
+        approved: false,
+        groups: &["one", "two"],
+    };
+    let read: xmpp_parsers::roster::Roster =
+        theirs(|out| roster::write(out, Some("v"), |out| item.write(out)));
+    assert_eq!(read.ver.as_deref(), Some("v"));
+    let [read] = &read.items[..] else { panic!("{read:?}") };
+    assert_eq!((read.jid.as_str(), read.name.as_deref()), ("a@example.com", Some("A & B")));
+    assert_eq!(read.subscription, xmpp_parsers::roster::Subscription::Both);
+    assert_eq!(read.ask, xmpp_parsers::roster::Ask::Subscribe);
+    assert_eq!(read.groups.len(), 2);
+}
+
+#[test]
+fn service_discovery() {
+    let info = Info {
+        node: Some("n"),
+        identities: vec![Identity { category: "server", kind: "im", name: Some("Kith") }],
+        features: vec![ns::DISCO_INFO],
+    };
+    let read: xmpp_parsers::disco::DiscoInfoResult = theirs(|out| info.write(out, |_| ()));
+    assert_eq!((read.node.as_deref(), read.identities[0].type_.as_str()), (Some("n"), "im"));
+    assert_eq!(read.features.len(), 1);
+    let item = disco::Item { jid: "b.example", node: Some("x"), name: Some("y") };
+    let read: xmpp_parsers::disco::DiscoItemsResult =
+        theirs(|out| disco::write_items(out, None, |out| item.write(out)));
+    assert_eq!((read.items[0].jid.as_str(), read.items[0].node.as_deref()), ("b.example", Some("x")));
+}
+
+#[test]
+fn facts_about_an_entity() {
+    let read: xmpp_parsers::version::VersionResult =
+        theirs(|out| version::write(out, "Kith", "1", Some("Linux")));
+    assert_eq!((&*read.name, &*read.version, read.os.as_deref()), ("Kith", "1", Some("Linux")));
+    let read: xmpp_parsers::time::TimeResult = theirs(|out| time::write(out, STAMP));
+    assert_eq!(read.utc.timestamp_millis(), 1_278_803_305_007);
+    let _: xmpp_parsers::ping::Ping = theirs(ping::write);
+}
+
+#[test]
+fn times() {
+    let read: xmpp_parsers::delay::Delay =
+        theirs(|out| delay::Delay { stamp: STAMP, from: Some("b.example") }.write(out));
+    assert_eq!(read.stamp.0.timestamp_millis(), 1_278_803_305_007);
+    assert_eq!(read.from.unwrap().as_str(), "b.example");
+}
+
+#[test]
+fn what_messages_carry() {
+    let _: xmpp_parsers::chatstates::ChatState = theirs(|out| chat_states::ChatState::Composing.write(out));
+    let read: xmpp_parsers::receipts::Received =
+        theirs(|out| receipts::Receipt::Received { id: "1" }.write(out));
+    assert_eq!(read.id, "1");
+    let read: xmpp_parsers::stanza_id::StanzaId =
+        theirs(|out| stanza_ids::write_stanza_id(out, "b.example", "1"));
+    assert_eq!((read.by.as_str(), &*read.id), ("b.example", "1"));
+    let read: xmpp_parsers::stanza_id::OriginId = theirs(|out| stanza_ids::write_origin_id(out, "1"));
+    assert_eq!(read.id, "1");
+    let read: xmpp_parsers::message_correct::Replace = theirs(|out| correction::write(out, "1"));
+    assert_eq!(read.id, xmpp_parsers::message::Id("1".into()));
+    let emoji = vec!["👋".into()];
+    let read: xmpp_parsers::reactions::Reactions =
+        theirs(|out| reactions::Reactions { id: "1", emoji }.write(out));
+    assert_eq!((&*read.id, &*read.reactions[0].emoji), ("1", "👋"));
+}
+
+#[test]
+fn copies_of_messages() {
+    let message = |out: &mut Vec<u8>| {
+        out.extend_from_slice(b"<message xmlns='jabber:client' to='a@example.com'><body>b</body></message>");
+    };
+    let read: xmpp_parsers::carbons::Sent =
+        theirs(|out| carbons::write(out, carbons::Direction::Sent, message));
+    assert_eq!(read.forwarded.message.to.unwrap().as_str(), "a@example.com");
+    let read: xmpp_parsers::forwarding::Forwarded = theirs(|out| forward::write(out, Some(STAMP), message));
+    assert_eq!(read.delay.unwrap().stamp.0.timestamp_millis(), 1_278_803_305_007);
+}
+
+#[test]
+fn stream_management_answers() {
+    let resumption = stream_management::Resumption { id: "x", seconds: 300 };
+    let read: xmpp_parsers::sm::Enabled =
+        theirs(|out| stream_management::write_enabled(out, Some(resumption)));
+    assert_eq!((read.id.unwrap().0.as_str(), read.max), ("x", Some(300)));
+    let read: xmpp_parsers::sm::Resumed = theirs(|out| stream_management::write_resumed(out, "x", 8));
+    assert_eq!((read.previd.0.as_str(), read.h), ("x", 8));
+    let failed = |out: &mut Vec<u8>| stream_management::write_failed(out, Condition::ItemNotFound, Some(9));
+    let read: xmpp_parsers::sm::Failed = theirs(failed);
+    assert_eq!(read.h, Some(9));
+    assert_eq!(read.error, Some(xmpp_parsers::stanza_error::DefinedCondition::ItemNotFound));
+}
