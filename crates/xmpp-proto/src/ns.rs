@@ -67,7 +67,7 @@ pub const PUBSUB_ERRORS: &str = "http://jabber.org/protocol/pubsub#errors";
 pub const OOB: &str = "jabber:x:oob";
 /// XEP-0077.
 pub const REGISTER: &str = "jabber:iq:register";
-/// XEP-0077 §2.3: the stream feature.
+/// XEP-0077 §8: the stream feature.
 pub const REGISTER_FEATURE: &str = "http://jabber.org/features/iq-register";
 /// XEP-0084.
 pub const AVATAR_DATA: &str = "urn:xmpp:avatar:data";
@@ -91,7 +91,7 @@ pub const NICK: &str = "http://jabber.org/protocol/nick";
 pub const RECEIPTS: &str = "urn:xmpp:receipts";
 /// XEP-0191.
 pub const BLOCKING: &str = "urn:xmpp:blocking";
-/// XEP-0191 §5.
+/// XEP-0191 §3.3.
 pub const BLOCKING_ERRORS: &str = "urn:xmpp:blocking:errors";
 /// XEP-0198.
 pub const STREAM_MANAGEMENT: &str = "urn:xmpp:sm:3";
@@ -117,7 +117,7 @@ pub const FORWARD: &str = "urn:xmpp:forward:0";
 pub const CORRECTION: &str = "urn:xmpp:message-correct:0";
 /// XEP-0313.
 pub const MAM: &str = "urn:xmpp:mam:2";
-/// XEP-0313 §4.1.4.
+/// XEP-0313 §7.
 pub const MAM_EXTENDED: &str = "urn:xmpp:mam:2#extended";
 /// XEP-0333.
 pub const MARKERS: &str = "urn:xmpp:chat-markers:0";
@@ -141,7 +141,7 @@ pub const SASL2: &str = "urn:xmpp:sasl:2";
 pub const AVATAR_CONVERSION: &str = "urn:xmpp:pep-vcard-conversion:0";
 /// XEP-0402.
 pub const BOOKMARKS: &str = "urn:xmpp:bookmarks:1";
-/// XEP-0402 §7: the compatibility feature.
+/// XEP-0402 §6: the compatibility feature.
 pub const BOOKMARKS_COMPAT: &str = "urn:xmpp:bookmarks:1#compat";
 /// XEP-0048, which old clients keep in private XML.
 pub const BOOKMARKS_OLD: &str = "storage:bookmarks";

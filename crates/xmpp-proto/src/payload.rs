@@ -5,10 +5,13 @@
 //! return the [`Condition`](crate::stanza::Condition) of the refusal instead. Writers append the element to an output
 //! buffer, at a place where `jabber:client` is the default namespace.
 
+pub mod avatar;
+pub mod blocking;
 pub mod carbons;
 pub mod chat_states;
 pub mod correction;
 pub mod csi;
+pub mod data_forms;
 pub mod date_time;
 pub mod delay;
 pub mod disco;
@@ -16,16 +19,20 @@ pub mod fallback;
 pub mod forward;
 pub mod hints;
 pub mod last_activity;
+pub mod mam;
 pub mod markers;
 pub mod ping;
+pub mod private_xml;
 pub mod reactions;
 pub mod receipts;
 pub mod replies;
 pub mod retraction;
 pub mod roster;
+pub mod rsm;
 pub mod stanza_ids;
 pub mod stream_management;
 pub mod time;
+pub mod vcard;
 pub mod version;
 
 #[cfg(test)]

@@ -119,3 +119,53 @@ fn stream_management_answers() {
     assert_eq!(read.h, Some(9));
     assert_eq!(read.error, Some(xmpp_parsers::stanza_error::DefinedCondition::ItemNotFound));
 }
+
+#[test]
+fn archives() {
+    let found = mam::Found { query_id: Some("f27"), id: "7", stamp: STAMP };
+    let message = |out: &mut Vec<u8>| out.extend_from_slice(b"<message xmlns='jabber:client'/>");
+    let read: xmpp_parsers::mam::Result_ = theirs(|out| found.write(out, message));
+    assert_eq!((read.id.as_str(), read.queryid.unwrap().0.as_str()), ("7", "f27"));
+    let page = rsm::Returned { ends: Some(("a", "b")), index: Some(0), count: Some(2) };
+    let read: xmpp_parsers::mam::Fin = theirs(|out| mam::write_fin(out, true, &page));
+    assert!(read.complete);
+    assert_eq!(
+        (read.set.first.as_ref().map(|first| &*first.item), read.set.last.as_deref(), read.set.count),
+        (Some("a"), Some("b"), Some(2))
+    );
+}
+
+#[test]
+fn forms() {
+    let field = data_forms::Field { label: Some("L"), ..data_forms::Field::new("a", &["1"]) };
+    let kind = Some(data_forms::FieldKind::ListSingle);
+    let field = data_forms::Field { kind, options: &[("1", "one")], ..field };
+    let read: xmpp_parsers::data_forms::DataForm =
+        theirs(|out| data_forms::write(out, data_forms::FormKind::Form, "urn:x", |out| field.write(out)));
+    assert_eq!(read.form_type(), Some("urn:x"));
+    let read = read.fields.iter().find(|field| field.var.as_deref() == Some("a")).unwrap();
+    assert_eq!((read.values[0].as_str(), read.options[0].value.as_str()), ("1", "1"));
+}
+
+#[test]
+fn block_lists() {
+    let read: xmpp_parsers::blocking::BlocklistResult =
+        theirs(|out| blocking::write(out, blocking::Listing::Blocklist, ["a@example.com"]));
+    assert_eq!(read.items[0].as_str(), "a@example.com");
+}
+
+#[test]
+fn pictures_of_users() {
+    let photo = vcard::Photo { kind: Some("image/png".into()), data: vec![1, 2] };
+    let vcard = vcard::VCard { photo: Some(photo), ..vcard::VCard::default() };
+    let read: xmpp_parsers::vcard::VCard = theirs(|out| vcard.write(out));
+    assert_eq!(read.photo.unwrap().binval.data, [1, 2]);
+    let _: xmpp_parsers::vcard_update::VCardUpdate =
+        theirs(|out| vcard::write_photo_hash(out, "01b87fcd030b72895ff8e88db57ec525450f000d"));
+    let id = "111f4b3c50d7b0df729d299bc6f8e9ef9066971f";
+    let info = avatar::Info { id, bytes: 7, kind: "image/png", width: Some(64), height: Some(64) };
+    let read: xmpp_parsers::avatar::Metadata = theirs(|out| avatar::write_infos(out, &[info]));
+    assert_eq!((read.infos[0].bytes, read.infos[0].width), (7, Some(64)));
+    let read: xmpp_parsers::avatar::Data = theirs(|out| avatar::write_data(out, &[1, 2]));
+    assert_eq!(read.data, [1, 2]);
+}

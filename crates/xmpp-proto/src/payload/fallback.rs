@@ -8,7 +8,7 @@ use crate::xml::{Element, Open};
 /// The body without its parts for clients that do not know the extension of the namespace. A reply has a quotation of
 /// the answered message there.
 ///
-/// Ranges count characters (XEP-0428 §3). One that lies outside of the body is cut; a whole body can be such a part.
+/// Ranges count characters (XEP-0428 §2.2). One that lies outside of the body is cut; a whole body can be such a part.
 pub fn without_fallback(message: Element<'_>, extension: &str, body: &str) -> String {
     let fallbacks = message.children().filter(|child| child.is("fallback", ns::FALLBACK));
     let mut ranges = Vec::new();

@@ -20,7 +20,7 @@ impl<'a> Reactions<'a> {
         let mut emoji: Vec<Cow<'a, str>> = Vec::new();
         for reaction in reactions.children().filter(|child| child.is("reaction", ns::REACTIONS)) {
             let reaction = reaction.text();
-            // XEP-0444 §4.1: the same emoji twice counts once.
+            // XEP-0444 §4: the same emoji twice counts once.
             if !emoji.contains(&reaction) {
                 emoji.push(reaction);
             }

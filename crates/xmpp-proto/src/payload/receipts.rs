@@ -15,7 +15,7 @@ impl<'a> Receipt<'a> {
     pub fn of(message: Element<'a>) -> Option<Receipt<'a>> {
         message.children().filter(|child| child.ns() == ns::RECEIPTS).find_map(|child| match child.name() {
             "request" => Some(Receipt::Request),
-            // XEP-0184 §5.1: the id is required since version 1.1.
+            // XEP-0184 §7: the id is required.
             "received" => child.attr("id").map(|id| Receipt::Received { id }),
             _ => None,
         })

@@ -3,12 +3,12 @@
 use crate::ns;
 use crate::xml::{Element, Open};
 
-/// XEP-0359 §3.1: the sender's id of a message, which stays the same when it is sent again.
+/// XEP-0359 §2.2: the sender's id of a message, which stays the same when it is sent again.
 pub fn origin_id(message: Element<'_>) -> Option<&str> {
     message.child("origin-id", ns::STANZA_IDS)?.attr("id")
 }
 
-/// XEP-0359 §3.2: the id that this entity gave the message.
+/// XEP-0359 §2.1: the id that this entity gave the message.
 ///
 /// A server removes an id in its own name from what it receives, because everybody can write one.
 pub fn stanza_id<'a>(message: Element<'a>, by: &str) -> Option<&'a str> {

@@ -88,7 +88,7 @@ pub fn write_failed(out: &mut Vec<u8>, condition: Condition, h: Option<u32>) {
     failed.children(|out| Open::new(out, condition.name()).attr("xmlns", ns::STANZAS).empty());
 }
 
-/// §4: the error for a peer that has handled more stanzas than it was sent.
+/// §6: the error for a peer that has handled more stanzas than it was sent.
 pub fn handled_count_too_high(h: u32, sent: u32) -> StreamError {
     StreamError::new(StreamCondition::UndefinedCondition).extension(|out| {
         open(out, "handled-count-too-high").display("h", h).display("send-count", sent).empty();

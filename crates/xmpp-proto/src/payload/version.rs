@@ -3,7 +3,7 @@
 use crate::ns;
 use crate::xml::Open;
 
-/// Writes the answer. The operating system is left out where it would help an attacker (XEP-0092 §6).
+/// Writes the answer. The operating system is left out where it would help an attacker.
 pub fn write(out: &mut Vec<u8>, name: &str, version: &str, os: Option<&str>) {
     Open::new(out, "query").attr("xmlns", ns::VERSION).children(|out| {
         Open::new(out, "name").text(name);

@@ -46,7 +46,7 @@ pub fn write_channel_bindings(out: &mut Vec<u8>, kinds: impl IntoIterator<Item =
     });
 }
 
-/// XEP-0474 §5.1: a hash of what the server offered, as the value of the attribute `h` of a SCRAM server's first message.
+/// XEP-0474 §6.1: a hash of what the server offered, as the value of the attribute `h` of a SCRAM server's first message.
 /// The client compares it, so nobody between them can have removed an offer.
 pub fn downgrade_hash(hash: ScramHash, mechanisms: &[Mechanism], bindings: &[BindingKind]) -> String {
     let mut mechanisms: Vec<&str> = mechanisms.iter().map(|mechanism| mechanism.name()).collect();
@@ -65,7 +65,7 @@ pub fn downgrade_hash(hash: ScramHash, mechanisms: &[Mechanism], bindings: &[Bin
 mod tests {
     use super::*;
 
-    /// XEP-0474 §6 has the hash of these offers.
+    /// XEP-0474 §6.3 has the hash of these offers.
     #[test]
     fn the_hash_of_offers_is_that_of_the_specification() {
         let mechanisms = [Mechanism::ScramSha1Plus, Mechanism::ScramSha1];

@@ -17,7 +17,7 @@ pub enum Request2<'a> {
     Abort,
 }
 
-/// XEP-0388 §2.2. Requests of other extensions are children of the element: a `bind`, a `resume`.
+/// XEP-0388 §2.3. Requests of other extensions are children of the element: a `bind`, a `resume`.
 pub struct Authenticate<'a> {
     pub mechanism: &'a str,
     pub initial: Option<Vec<u8>>,
@@ -25,7 +25,7 @@ pub struct Authenticate<'a> {
     pub element: Element<'a>,
 }
 
-/// XEP-0388 §2.2: names the client for lists of devices; the id stays the same on every connection of a device.
+/// XEP-0388 §2.3: names the client for lists of devices; the id stays the same on every connection of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserAgent<'a> {
     pub id: Option<&'a str>,
@@ -83,12 +83,12 @@ pub fn write_authentication(out: &mut Vec<u8>, mechanisms: &[Mechanism], inline:
     });
 }
 
-/// XEP-0388 §2.3.
+/// XEP-0388 §2.5.
 pub fn write_challenge2(out: &mut Vec<u8>, data: &[u8]) {
     Open::new(out, "challenge").attr("xmlns", ns::SASL2).text(&encode(data));
 }
 
-/// XEP-0388 §2.4: the result of a whole authentication.
+/// XEP-0388 §2.6.1: the result of a whole authentication.
 pub struct Success2<'a> {
     /// The last message of the mechanism.
     pub data: Option<&'a [u8]>,
@@ -109,7 +109,7 @@ impl Success2<'_> {
     }
 }
 
-/// XEP-0388 §2.5.
+/// XEP-0388 §2.6.2.
 pub fn write_failure2(out: &mut Vec<u8>, error: SaslError, text: Option<&str>) {
     Open::new(out, "failure").attr("xmlns", ns::SASL2).children(|out| {
         Open::new(out, error.name()).attr("xmlns", ns::SASL).empty();
