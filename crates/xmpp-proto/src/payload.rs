@@ -6,7 +6,9 @@
 //! buffer, at a place where `jabber:client` is the default namespace.
 
 pub mod avatar;
+pub mod bind2;
 pub mod blocking;
+pub mod bookmarks;
 pub mod carbons;
 pub mod chat_states;
 pub mod correction;
@@ -15,23 +17,36 @@ pub mod data_forms;
 pub mod date_time;
 pub mod delay;
 pub mod disco;
+pub mod displayed;
+pub mod external_services;
 pub mod fallback;
+pub mod fast;
 pub mod forward;
 pub mod hints;
+pub mod invitation;
 pub mod last_activity;
 pub mod mam;
 pub mod markers;
+pub mod moderation;
+pub mod muc;
+pub mod occupant_id;
+pub mod oob;
 pub mod ping;
 pub mod private_xml;
+pub mod pubsub;
+pub mod push;
 pub mod reactions;
 pub mod receipts;
+pub mod register;
 pub mod replies;
 pub mod retraction;
 pub mod roster;
 pub mod rsm;
 pub mod stanza_ids;
+pub mod stream_limits;
 pub mod stream_management;
 pub mod time;
+pub mod upload;
 pub mod vcard;
 pub mod version;
 

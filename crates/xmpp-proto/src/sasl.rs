@@ -2,6 +2,7 @@
 
 mod binding;
 mod exchange;
+mod ht;
 mod plain;
 mod sasl2;
 mod scram;
@@ -16,6 +17,7 @@ use crate::xml::Open;
 
 pub use binding::{BindingKind, ChannelBinding, EXPORTER_LABEL, downgrade_hash, write_channel_bindings};
 pub use exchange::{Request, write_challenge, write_mechanisms, write_success};
+pub use ht::{HtMechanism, HtMessage};
 pub use plain::Plain;
 pub use sasl2::{
     Authenticate, Request2, Success2, UserAgent, write_authentication, write_challenge2, write_failure2,

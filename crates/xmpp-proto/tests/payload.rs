@@ -169,3 +169,122 @@ fn pictures_of_users() {
     let read: xmpp_parsers::avatar::Data = theirs(|out| avatar::write_data(out, &[1, 2]));
     assert_eq!(read.data, [1, 2]);
 }
+
+#[test]
+fn personal_events() {
+    let item = |out: &mut Vec<u8>| {
+        pubsub::write_item(out, "i", |out| displayed::Displayed { by: "a@example.com", id: "1" }.write(out));
+    };
+    let read: xmpp_parsers::pubsub::PubSub = theirs(|out| pubsub::write_items(out, "n", None, item));
+    assert!(matches!(read, xmpp_parsers::pubsub::PubSub::Items(items) if items.items.len() == 1));
+    let read: xmpp_parsers::pubsub::PubSub = theirs(|out| pubsub::write_published(out, "n", "i"));
+    assert!(matches!(read, xmpp_parsers::pubsub::PubSub::Publish { .. }));
+    for write in [
+        &(|out: &mut Vec<u8>| pubsub::write_event(out, "n", item)) as &dyn Fn(&mut Vec<u8>),
+        &|out| pubsub::Event::Retracted { id: "i" }.write(out, "n"),
+        &|out| pubsub::Event::Purged.write(out, "n"),
+        &|out| pubsub::Event::Deleted.write(out, "n"),
+    ] {
+        let _: xmpp_parsers::pubsub::Event = theirs(write);
+    }
+    let bookmark = bookmarks::Bookmark { name: Some("R"), autojoin: true, ..bookmarks::Bookmark::default() };
+    let read: xmpp_parsers::bookmarks2::Conference = theirs(|out| bookmark.write(out));
+    assert_eq!((read.name.as_deref(), read.autojoin), (Some("R"), true));
+    let _: xmpp_parsers::message_displayed::Displayed =
+        theirs(|out| displayed::Displayed { by: "a@example.com", id: "1" }.write(out));
+}
+
+#[test]
+fn files_and_services() {
+    let headers = [("Authorization", "Basic x")];
+    let slot = upload::Slot { put: "https://u.example/1", get: "https://g.example/1", headers: &headers };
+    let read: xmpp_parsers::http_upload::SlotResult = theirs(|out| slot.write(out));
+    assert_eq!((&*read.put.url, &*read.get.url, read.put.headers.len()), (slot.put, slot.get, 1));
+    let credentials = external_services::Credentials { username: "u", password: "p", expires: STAMP };
+    let (kind, transport, credentials) = ("turn", "udp", Some(credentials));
+    let service = external_services::Service { kind, host: "t.example", port: 3478, transport, credentials };
+    let request = external_services::Request::Services { kind: None };
+    let read: xmpp_parsers::extdisco::ServicesResult =
+        theirs(|out| external_services::write(out, request, |out| service.write(out)));
+    assert_eq!(read.services.len(), 1);
+    let read: xmpp_parsers::oob::Oob = theirs(|out| oob::write(out, "https://g.example/1"));
+    assert_eq!(read.url, "https://g.example/1");
+}
+
+#[test]
+fn rooms() {
+    let (affiliation, role) = (muc::Affiliation::Member, muc::Role::Participant);
+    let jid = Some("a@example.com/b");
+    let item = muc::Item { affiliation, role, jid, nick: None, actor: Some("m"), reason: Some("r") };
+    for code in [
+        muc::Status::NonAnonymous,
+        muc::Status::AffiliationChangedWhileAway,
+        muc::Status::ConfigurationChanged,
+        muc::Status::OwnPresence,
+        muc::Status::LoggingEnabled,
+        muc::Status::LoggingDisabled,
+        muc::Status::NowNonAnonymous,
+        muc::Status::NowSemiAnonymous,
+        muc::Status::RoomCreated,
+        muc::Status::NickAssigned,
+        muc::Status::Banned,
+        muc::Status::NewNick,
+        muc::Status::Kicked,
+        muc::Status::RemovedByAffiliation,
+        muc::Status::RemovedByMembersOnly,
+        muc::Status::ServiceShutdown,
+        muc::Status::RemovedByError,
+    ] {
+        let read: xmpp_parsers::muc::MucUser =
+            theirs(|out| muc::write_user(out, Some(&item), &[code], |_| ()));
+        assert_eq!((read.status.len(), read.items.len()), (1, 1), "{code:?}");
+    }
+    let read: xmpp_parsers::muc::MucUser = theirs(|out| {
+        muc::write_user(out, None, &[], |out| {
+            muc::Mediated::write(out, "invite", "a@example.com", Some("r"))
+        });
+    });
+    assert_eq!(read.invite.unwrap().reason.as_deref(), Some("r"));
+    let read: xmpp_parsers::occupant_id::OccupantId = theirs(|out| occupant_id::write(out, "dd72"));
+    assert_eq!(read.id, "dd72");
+}
+
+#[test]
+fn streams_of_few_round_trips() {
+    let _: xmpp_parsers::bind2::BindFeature = theirs(bind2::write_feature);
+    let _: xmpp_parsers::bind2::Bound = theirs(|out| bind2::write_bound(out, |_| ()));
+    let read: xmpp_parsers::fast::Token = theirs(|out| fast::Token { token: "t", expiry: STAMP }.write(out));
+    assert_eq!((&*read.token, read.expiry.0.timestamp_millis()), ("t", 1_278_803_305_007));
+    let read: xmpp_parsers::stream_limits::Limits =
+        theirs(|out| stream_limits::write(out, 262_144, Some(60)));
+    assert_eq!((read.max_bytes.map(u32::from), read.idle_seconds.map(u32::from)), (Some(262_144), Some(60)));
+}
+
+#[test]
+fn authentications() {
+    use xmpp_proto::sasl::{self, BindingKind, HtMechanism, Mechanism, SaslError};
+    let read: xmpp_parsers::sasl2::Authentication = theirs(|out| {
+        sasl::write_authentication(out, &[Mechanism::Plain, Mechanism::ScramSha256], |out| {
+            bind2::write_feature(out);
+            fast::write_feature(out, &HtMechanism::ALL);
+        });
+    });
+    assert_eq!(read.mechanisms, ["SCRAM-SHA-256", "PLAIN"]);
+    let read: xmpp_parsers::sasl2::Success = theirs(|out| {
+        sasl::Success2 { data: Some(b"ab"), identifier: "a@example.com/b" }.write(out, |_| ());
+    });
+    assert_eq!(
+        (read.additional_data.as_deref(), read.authorization_identifier.as_str()),
+        (Some(&b"ab"[..]), "a@example.com/b")
+    );
+    let _: xmpp_parsers::sasl2::Challenge = theirs(|out| sasl::write_challenge2(out, b"ab"));
+    let _: xmpp_parsers::sasl2::Failure =
+        theirs(|out| sasl::write_failure2(out, SaslError::NotAuthorized, None));
+    let read: xmpp_parsers::sasl::Success = theirs(|out| sasl::write_success(out, Some(b"ab")));
+    assert_eq!(read.data, b"ab");
+    let _: xmpp_parsers::sasl::Failure = theirs(|out| SaslError::MalformedRequest.write(Some("why"), out));
+    let read: xmpp_parsers::sasl_cb::SaslChannelBinding = theirs(|out| {
+        sasl::write_channel_bindings(out, [BindingKind::TlsExporter, BindingKind::TlsServerEndPoint])
+    });
+    assert_eq!(read.types.len(), 2);
+}
