@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::ns;
+use crate::stanza::Condition;
 use crate::xml::{Element, Open};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +35,15 @@ pub struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Finds the form of a type (XEP-0068) among the children of an element.
-    pub fn of(parent: Element<'a>, form_type: &str) -> Option<Form<'a>> {
-        parent.children().filter_map(Form::read).find(|form| form.value("FORM_TYPE") == Some(form_type))
+    /// The form in an element that can have one of this type (XEP-0068). A form without a type counts as that; a form of another
+    /// type is refused, because its fields can be conditions that the sender relies on.
+    pub fn within(parent: Element<'a>, form_type: &str) -> Result<Option<Form<'a>>, Condition> {
+        let Some(x) = parent.child("x", ns::DATA_FORMS) else { return Ok(None) };
+        let form = Form::read(x).ok_or(Condition::BadRequest)?;
+        match form.value("FORM_TYPE") {
+            Some(other) if other != form_type => Err(Condition::BadRequest),
+            _ => Ok(Some(form)),
+        }
     }
 
     /// Reads an `x` element.
@@ -170,7 +177,7 @@ mod tests {
              <value>v</value><option label='V'><value>v</value></option></field><field var='c'/></x>"
         );
         let tree = read(&format!("<query>{xml}</query>"));
-        let form = Form::of(tree.root(), "urn:x").unwrap();
+        let form = Form::within(tree.root(), "urn:x").unwrap().unwrap();
         assert_eq!(form.kind, FormKind::Form);
         assert_eq!(form.names().collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(
@@ -178,7 +185,22 @@ mod tests {
             (&["1".into(), "two".into()][..], Some("v"), None)
         );
         assert_eq!((form.boolean("a"), form.boolean("b"), form.boolean("c")), (Some(true), None, None));
-        assert_eq!(Form::of(tree.root(), "urn:y"), None);
+    }
+
+    #[test]
+    fn a_form_of_another_type_is_refused() {
+        let form = |kind: &str, form_type: &str| {
+            read(&format!(
+                "<a><x xmlns='jabber:x:data' type='{kind}'><field var='FORM_TYPE'>{form_type}</field></x></a>"
+            ))
+        };
+        let accepted =
+            |tree: &crate::xml::Tree| Form::within(tree.root(), "urn:x").map(|form| form.is_some());
+        assert_eq!(accepted(&form("submit", "<value>urn:x</value>")), Ok(true));
+        assert_eq!(accepted(&form("submit", "")), Ok(true));
+        assert_eq!(accepted(&form("submit", "<value>urn:y</value>")), Err(Condition::BadRequest));
+        assert_eq!(accepted(&form("other", "<value>urn:x</value>")), Err(Condition::BadRequest));
+        assert_eq!(accepted(&read("<a/>")), Ok(false));
     }
 
     #[test]

@@ -38,11 +38,7 @@ impl<'a> Query<'a> {
             flip_page: query.child("flip-page", ns::MAM).is_some(),
             ..Query::default()
         };
-        let Some(x) = query.child("x", ns::DATA_FORMS) else { return Ok(read) };
-        let form = Form::read(x).ok_or(Condition::BadRequest)?;
-        if form.value("FORM_TYPE") != Some(ns::MAM) {
-            return Err(Condition::BadRequest);
-        }
+        let Some(form) = Form::within(query, ns::MAM)? else { return Ok(read) };
         for name in form.names() {
             let value = || form.values(name).first().cloned().ok_or(Condition::BadRequest);
             let moment = || DateTime::parse(value()?.trim_ascii()).ok_or(Condition::BadRequest);
@@ -196,7 +192,7 @@ mod tests {
     #[test]
     fn every_listed_field_is_read() {
         let tree = read(&written(write_fields));
-        let form = Form::of(tree.root(), ns::MAM).unwrap();
+        let form = Form::within(tree.root(), ns::MAM).unwrap().unwrap();
         for name in form.names() {
             let xml = query(&format!("<field var='{name}'><value>1</value></field>"), "");
             assert_ne!(Query::of(read(&xml).root()), Err(Condition::FeatureNotImplemented), "{name}");

@@ -21,7 +21,7 @@ pub enum Request<'a> {
     Items { node: &'a str, ids: Vec<&'a str>, max: Option<u32>, page: rsm::Request<'a> },
     /// §8.1. A missing name is chosen by the server.
     Create { node: Option<&'a str>, config: Option<Form<'a>> },
-    /// §8.2: asks for the configuration of a node, or changes it.
+    /// §8.2: asks for the configuration of a node, or changes it, or (a form of the kind `Cancel`) does not change it.
     Configure { node: &'a str, config: Option<Form<'a>> },
     /// §8.4.
     Delete { node: &'a str },
@@ -50,8 +50,7 @@ impl<'a> Request<'a> {
                 let (payload, None) = (payloads.next(), payloads.next()) else {
                     return Err(error(Why::InvalidPayload));
                 };
-                let options = pubsub.child("publish-options", ns::PUBSUB);
-                let options = options.and_then(|options| Form::of(options, PUBLISH_OPTIONS));
+                let options = form(pubsub.child("publish-options", ns::PUBSUB), PUBLISH_OPTIONS)?;
                 Ok(Request::Publish { node: node()?, id: item.attr("id"), payload, options })
             }
             (ns::PUBSUB, "retract") => {
@@ -71,12 +70,11 @@ impl<'a> Request<'a> {
                 })
             }
             (ns::PUBSUB, "create") => {
-                let config = pubsub.child("configure", ns::PUBSUB);
-                let config = config.and_then(|configure| Form::of(configure, NODE_CONFIG));
+                let config = form(pubsub.child("configure", ns::PUBSUB), NODE_CONFIG)?;
                 Ok(Request::Create { node: action.attr("node"), config })
             }
             (ns::PUBSUB_OWNER, "configure") => {
-                Ok(Request::Configure { node: node()?, config: Form::of(action, NODE_CONFIG) })
+                Ok(Request::Configure { node: node()?, config: form(Some(action), NODE_CONFIG)? })
             }
             (ns::PUBSUB_OWNER, "delete") => Ok(Request::Delete { node: node()? }),
             (ns::PUBSUB_OWNER, "purge") => Ok(Request::Purge { node: node()? }),
@@ -85,6 +83,11 @@ impl<'a> Request<'a> {
             _ => Err(StanzaError::new(Condition::FeatureNotImplemented)),
         }
     }
+}
+
+/// A form that we cannot read is an error: published data would be open to everybody if its options were ignored.
+fn form<'a>(parent: Option<Element<'a>>, form_type: &str) -> Result<Option<Form<'a>>, StanzaError> {
+    parent.map_or(Ok(None), |parent| Form::within(parent, form_type)).map_err(|_| error(Why::InvalidOptions))
 }
 
 /// The conditions of XEP-0060 that a personal eventing service uses, each with its stanza error.
@@ -262,6 +265,11 @@ mod tests {
             ("<publish node='n'><item><a/><b/></item></publish>", error(Why::InvalidPayload)),
             ("<publish><item/></publish>", error(Why::NodeIdRequired)),
             ("<retract node='n'><item/></retract>", error(Why::ItemRequired)),
+            (
+                "<publish node='n'><item/></publish><publish-options><x xmlns='jabber:x:data' type='submit'>\
+                 <field var='FORM_TYPE'><value>urn:x</value></field></x></publish-options>",
+                error(Why::InvalidOptions),
+            ),
             ("<subscribe node='n'/>", error(Why::JidRequired)),
             ("<delete node='n'/>", StanzaError::new(Condition::FeatureNotImplemented)),
             ("<options node='n'/>", StanzaError::new(Condition::FeatureNotImplemented)),

@@ -28,7 +28,10 @@ impl<'a> Request<'a> {
         let service = service.and_then(|jid| Jid::parse(jid).map_err(|_| Condition::JidMalformed));
         let node = payload.attr("node");
         Some(service.and_then(|service| match payload.name() {
-            "enable" => Ok(Request::Enable { service, node, options: Form::of(payload, PUBLISH_OPTIONS) }),
+            "enable" => {
+                let options = Form::within(payload, PUBLISH_OPTIONS)?;
+                Ok(Request::Enable { service, node, options })
+            }
             "disable" => Ok(Request::Disable { service, node }),
             _ => Err(Condition::BadRequest),
         }))
