@@ -3,10 +3,10 @@
 //! [`xml::Reader`] cuts a byte stream into stream headers and stanzas, each a [`xml::Tree`] of its own.
 //! [`xml::Open`] writes elements straight into an output buffer. [`jid::Jid`] is an address that is valid once it
 //! exists. [`stream`] and [`stanza`] have the errors of RFC 6120 with their names on the wire. [`sasl`] has the
-//! mechanisms of authentication, and [`payload`] what stanzas carry.
+//! mechanisms of authentication, and [`payload`] the payloads of stanzas.
 //!
 //! It deliberately knows no socket, no clock, no randomness and no user: ids, nonces and times are arguments. It also
-//! knows no rule about who may do what; the gateway asks the domain.
+//! knows no permissions; the gateway asks the domain.
 //!
 //! Read first: [`xml::Reader`], [`xml::Element`], [`jid::Jid`].
 

@@ -1,4 +1,4 @@
-//! What stanzas carry: one file for each specification.
+//! The payloads of stanzas: one file for each specification.
 //!
 //! Readers are called `of`. For an `iq` they take its payload, for the others the message or presence that carries the
 //! element. None is returned if the element is missing or is not what the specification requires. Readers of requests

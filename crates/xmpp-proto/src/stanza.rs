@@ -37,7 +37,7 @@ impl StanzaKind {
     }
 }
 
-/// RFC 6120 §8.3.2: what the sender can do about an error.
+/// RFC 6120 §8.3.2: the remedy of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     Auth,

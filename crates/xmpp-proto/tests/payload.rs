@@ -12,7 +12,7 @@ use xmpp_proto::stanza::Condition;
 
 const STAMP: DateTime = DateTime(1_278_803_305_007);
 
-/// What the other implementation makes of an element.
+/// Reads an element with the other implementation.
 fn theirs<T: TryFrom<Element, Error: Debug>>(write: impl FnOnce(&mut Vec<u8>)) -> T {
     let mut out = Vec::new();
     write(&mut out);

@@ -6,7 +6,7 @@ use super::{carbons, csi, stream_management};
 use crate::ns;
 use crate::xml::{Element, Open};
 
-/// §3.2: what a client wants for its session.
+/// §3.2: the session that a client wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// The name of the client, as the first part of the resource.

@@ -25,7 +25,7 @@ impl Request {
         }
         Some(match payload.name() {
             "blocklist" => Ok(Request::List),
-            // §3.3, §3.5: nobody to block is a mistake, and nobody to unblock is everybody.
+            // §3.3, §3.5: an empty block is a mistake, and an empty unblock is for all.
             "block" => items(payload).and_then(|items| match items.is_empty() {
                 true => Err(Condition::BadRequest),
                 false => Ok(Request::Block(items)),
@@ -71,7 +71,7 @@ pub fn write<'a>(out: &mut Vec<u8>, listing: Listing, jids: impl IntoIterator<It
     });
 }
 
-/// §3.3: the error for a user who writes to somebody he has blocked.
+/// §3.3: the error for a user who writes to a blocked address.
 pub fn blocked() -> StanzaError {
     let error = StanzaError::new(Condition::NotAcceptable).kind(crate::stanza::ErrorKind::Cancel);
     error.application("blocked", ns::BLOCKING_ERRORS)

@@ -1,4 +1,4 @@
-//! Client state indication (XEP-0352): whether somebody looks at the client.
+//! Client state indication (XEP-0352): whether the user looks at the client.
 
 use crate::ns;
 use crate::xml::{Element, Open};

@@ -1,4 +1,4 @@
-//! Service discovery (XEP-0030): what an entity is and can do, and what belongs to it.
+//! Service discovery (XEP-0030): identities, features and items of an entity.
 
 use crate::ns;
 use crate::xml::{Element, Open};
@@ -11,7 +11,7 @@ pub struct Identity<'a> {
     pub name: Option<&'a str>,
 }
 
-/// XEP-0030 §3: what an entity says about itself.
+/// XEP-0030 §3: identities and features of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Info<'a> {
     pub node: Option<&'a str>,

@@ -3,7 +3,7 @@
 use crate::ns;
 use crate::xml::{Element, Open};
 
-/// What the sender asks of servers on the way.
+/// The sender's requests to servers on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// Not in an archive, and not for a user who comes later.

@@ -10,7 +10,7 @@ use crate::ns;
 use crate::stanza::Condition;
 use crate::xml::{Element, Open};
 
-/// §4: what a client wants to read.
+/// §4: the messages that a client wants to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query<'a> {
     /// Comes back with each result.

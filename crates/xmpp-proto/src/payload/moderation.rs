@@ -26,7 +26,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Who has retracted a message, and why.
+/// The moderator of a retraction, and the reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Moderated<'a> {
     /// The occupant's address in the room.

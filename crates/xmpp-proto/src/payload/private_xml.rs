@@ -8,7 +8,7 @@ use crate::xml::{Element, Open};
 pub fn of(query: Element<'_>) -> Result<Element<'_>, Condition> {
     let mut children = query.children();
     let (Some(element), None) = (children.next(), children.next()) else { return Err(Condition::BadRequest) };
-    // XEP-0049 §3: nobody may use the namespaces of the protocol itself.
+    // XEP-0049 §3: the namespaces of the protocol itself are reserved.
     match element.ns() {
         "" | ns::PRIVATE | ns::CLIENT | ns::SERVER | ns::STREAMS => Err(Condition::NotAcceptable),
         _ => Ok(element),

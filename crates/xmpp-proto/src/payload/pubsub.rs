@@ -10,7 +10,7 @@ use crate::xml::{Element, Open};
 pub const PUBLISH_OPTIONS: &str = "http://jabber.org/protocol/pubsub#publish-options";
 pub const NODE_CONFIG: &str = "http://jabber.org/protocol/pubsub#node_config";
 
-/// What an owner or reader asks of a node.
+/// A request of an owner or reader.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request<'a> {
     /// §7.1. A missing id is chosen by the server. `options` are conditions on the node (§7.1.5).
@@ -159,7 +159,7 @@ pub fn write_item(out: &mut Vec<u8>, id: &str, payload: impl FnOnce(&mut Vec<u8>
     Open::new(out, "item").attr("id", id).children(payload);
 }
 
-/// What has happened to a node.
+/// A change of a node.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// §7.2.2.1.

@@ -1,4 +1,4 @@
-//! Push notifications (XEP-0357): a server tells a client's push service that something waits.
+//! Push notifications (XEP-0357): a server notifies a client's push service of new messages.
 
 use super::data_forms::{self, Field, Form, FormKind};
 use super::pubsub::PUBLISH_OPTIONS;
@@ -38,7 +38,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// §7: what the push service learns.
+/// §7: the content for the push service.
 #[derive(Clone, Copy, Debug)]
 pub struct Notification<'a> {
     pub node: Option<&'a str>,

@@ -7,7 +7,7 @@ use crate::ns;
 use crate::stanza::Condition;
 use crate::xml::{Element, Open};
 
-/// What a client sets.
+/// The set of a client.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Request<'a> {
     /// §3.1 before authentication; §3.3, a change of the password, after it.

@@ -16,7 +16,7 @@ pub fn write(out: &mut Vec<u8>, id: &str) {
     Open::new(out, "retract").attr("xmlns", ns::RETRACTION).attr("id", id).empty();
 }
 
-/// XEP-0424 §4: what is left of a message in an archive.
+/// XEP-0424 §4: the rest of a message in an archive.
 #[derive(Clone, Copy, Debug)]
 pub struct Tombstone<'a> {
     /// The id of the retraction.

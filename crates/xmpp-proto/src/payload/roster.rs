@@ -32,7 +32,7 @@ impl Subscription {
     }
 }
 
-/// RFC 6121 §2.1.5: what a client changes. Its subscription can only be a removal (§2.1.2.5).
+/// RFC 6121 §2.1.5: a change by a client. Its subscription can only be a removal (§2.1.2.5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change<'a> {
     pub jid: Jid,

@@ -1,4 +1,4 @@
-//! Stream limits (XEP-0478): what a server takes on a stream, as a stream feature.
+//! Stream limits (XEP-0478), as a stream feature.
 
 use crate::ns;
 use crate::xml::Open;

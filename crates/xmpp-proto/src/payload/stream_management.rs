@@ -5,7 +5,7 @@ use crate::stanza::Condition;
 use crate::stream::{StreamCondition, StreamError};
 use crate::xml::{Element, Open};
 
-/// What a peer sends.
+/// An element of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
     /// §3: begins to count. `max` are the seconds that the client wants to have for a resumption.

@@ -47,7 +47,7 @@ pub fn write_channel_bindings(out: &mut Vec<u8>, kinds: impl IntoIterator<Item =
 }
 
 /// XEP-0474 §6.1: a hash of what the server offered, as the value of the attribute `h` of a SCRAM server's first message.
-/// The client compares it, so nobody between them can have removed an offer.
+/// The client compares it, and so notices if an attacker between them removed an offer.
 pub fn downgrade_hash(hash: ScramHash, mechanisms: &[Mechanism], bindings: &[BindingKind]) -> String {
     let mut mechanisms: Vec<&str> = mechanisms.iter().map(|mechanism| mechanism.name()).collect();
     mechanisms.sort_unstable();

@@ -7,7 +7,7 @@ use crate::xml::{Element, Open};
 
 use super::{Mechanism, SaslError, decode, encode};
 
-/// What a client sends. The data of a mechanism can be a password, so it is not in the debug output.
+/// An element of a client. The data of a mechanism can be a password, so it is not in the debug output.
 pub enum Request<'a> {
     /// The name of a mechanism, and its first message if the client sends it now.
     Auth {

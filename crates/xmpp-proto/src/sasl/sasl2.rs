@@ -9,7 +9,7 @@ use crate::xml::{Element, Open};
 use super::exchange::write_list;
 use super::{Mechanism, SaslError, decode, encode};
 
-/// What a client sends.
+/// An element of a client.
 #[derive(Debug)]
 pub enum Request2<'a> {
     Authenticate(Authenticate<'a>),

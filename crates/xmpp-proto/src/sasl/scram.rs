@@ -40,7 +40,7 @@ impl ScramHash {
     }
 }
 
-/// RFC 5802 §3: what a server keeps of a password. It cannot sign in with it at another server.
+/// RFC 5802 §3: the stored form of a password. A server cannot use it to sign in at another server.
 #[derive(Clone)]
 pub struct ScramKeys {
     hash: ScramHash,
@@ -102,7 +102,7 @@ impl fmt::Debug for ScramKeys {
     }
 }
 
-/// RFC 5802 §7: what a client says about channel binding.
+/// RFC 5802 §7: the client's statement about channel binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gs2Flag {
     /// `n`: the client cannot bind.
@@ -198,7 +198,7 @@ fn is_extension(attribute: &str) -> bool {
         && !attribute.contains('\0')
 }
 
-/// What the server keeps of a user's passwords. A user may have several, as one per app; they share salt and
+/// The stored form of a user's passwords. A user may have several, as one per app; they share salt and
 /// iterations, because a client learns those before the server knows which password it has.
 ///
 /// For an unknown user, use keys of random bytes and a salt that is the same in each attempt, so that the answers do not
@@ -209,7 +209,7 @@ pub struct ScramCredentials<'a> {
     pub iterations: NonZeroU32,
 }
 
-/// What the server adds to the exchange.
+/// The server's contributions to the exchange.
 pub struct ScramChallenge<'a> {
     /// At least 18 random bytes as printable text without commas.
     pub nonce: &'a str,
@@ -228,7 +228,7 @@ pub struct ScramServer {
     server_first: String,
     /// Both nonces, as the client must repeat them.
     nonce: Box<str>,
-    /// What the client must repeat as `c`: its GS2 header and the data of the channel.
+    /// The `c` that the client must send: its GS2 header and the data of the channel.
     channel: String,
 }
 
@@ -326,7 +326,7 @@ fn channel_data<'a>(
 ) -> Result<&'a [u8], SaslError> {
     match (flag, mechanism.is_plus()) {
         (Gs2Flag::NotSupported, false) => Ok(&[]),
-        // The client has not seen our offer, so somebody between us removed it.
+        // The client has not seen our offer, so an attacker between us removed it.
         (Gs2Flag::NotOffered, false) if !offered.is_empty() => Err(SaslError::NotAuthorized),
         (Gs2Flag::NotOffered, false) => Ok(&[]),
         (Gs2Flag::Used(name), true) => {

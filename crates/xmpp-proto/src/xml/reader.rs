@@ -33,7 +33,7 @@ impl Default for Limits {
     }
 }
 
-/// What a stream consists of.
+/// A part of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     Header(StreamHeader),
@@ -69,7 +69,7 @@ const FOOTER: &[u8] = b"/stream:stream";
 #[derive(Default)]
 struct Rare {
     partial: Option<Partial>,
-    /// What the stream header declared beside `stream`.
+    /// The declarations of the stream header, except `stream`.
     prefixes: Vec<Prefix>,
 }
 
@@ -116,7 +116,9 @@ impl Reader {
                 // RFC 6120 §4.6.1: white space between stanzas keeps a connection alive. Some clients also send some
                 // before the header of a restarted stream.
                 State::Header | State::Stanzas if is_space => *rest = &rest[1..],
-                State::Header if byte == b'<' => return self.resume(Partial::new(Str::EMPTY), rest, limits),
+                State::Header if byte == b'<' => {
+                    return self.resume(Partial::new(Str::EMPTY, rest.len()), rest, limits);
+                }
                 // The byte order mark of UTF-16.
                 State::Header if byte >= 0xFE => {
                     return Err(StreamError::new(StreamCondition::UnsupportedEncoding));
@@ -134,7 +136,7 @@ impl Reader {
                     b'!' | b'?' => return Err(StreamError::new(StreamCondition::RestrictedXml)),
                     _ => {
                         self.state = State::Stanzas;
-                        let mut partial = Partial::new(self.content.str());
+                        let mut partial = Partial::new(self.content.str(), rest.len());
                         partial.parse(&mut &b"<"[..], false)?;
                         partial.consumed = 1;
                         return self.resume(partial, rest, limits);
@@ -191,7 +193,7 @@ pub fn document(input: &[u8], limits: &Limits) -> Result<Tree, StreamError> {
     if input.len() > limits.stanza_bytes {
         return Err(too_large());
     }
-    let mut partial = Partial::new(Str::EMPTY);
+    let mut partial = Partial::new(Str::EMPTY, input.len());
     let mut rest = input;
     if !partial.feed(&mut rest, limits, Until::Foot, None)? {
         return Err(StreamError::new(StreamCondition::NotWellFormed).text("the document is not complete"));
@@ -235,17 +237,24 @@ struct Declared {
 }
 
 impl Partial {
-    fn new(default_ns: Str) -> Partial {
+    /// `input` are the bytes that are here; most stanzas are, so a tree rarely grows while it is built.
+    fn new(default_ns: Str, input: usize) -> Partial {
+        let mut declared = Vec::with_capacity(4);
+        declared.push(Declared { prefix: Str::EMPTY, ns: default_ns, depth: 0 });
         let options = Options { max_token_length: VALUE_BYTES, ..Options::default() };
         Partial {
             parser: RawParser::with_options(options),
-            tree: Tree { text: String::new(), nodes: Vec::new(), attributes: Vec::new() },
+            tree: Tree {
+                text: String::with_capacity(input.min(1024)),
+                nodes: Vec::with_capacity(input.min(1024) / 32),
+                attributes: Vec::with_capacity(input.min(1024) / 32),
+            },
             consumed: 0,
             current: 0,
             depth: 0,
             name: None,
             attributes: Vec::new(),
-            declared: vec![Declared { prefix: Str::EMPTY, ns: default_ns, depth: 0 }],
+            declared,
         }
     }
 
@@ -429,7 +438,7 @@ impl Partial {
         }
     }
 
-    /// The stream header, whose start tag was read, and the prefixes that it declared beside `stream`.
+    /// The stream header, whose start tag was read, and its declared prefixes except `stream`.
     fn into_header(mut self) -> Result<(StreamHeader, Vec<Prefix>), StreamError> {
         // `<stream:stream/>` is a document, but not a stream.
         if self.parse(&mut &[][..], false)?.is_some() {
@@ -521,5 +530,27 @@ fn condition(error: &rxml::Error) -> StreamCondition {
         // RFC 6120 §4.9.3.22 names a violation of UTF-8 as an example.
         Error::InvalidUtf8Byte(_) => StreamCondition::UnsupportedEncoding,
         _ => StreamCondition::NotWellFormed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_stream_owns_no_memory() {
+        let limits = Limits::default();
+        let mut reader = Reader::new();
+        let header = b"<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>";
+        for pieces in [&header[..], b"<message><body>a</body></message>", b" <iq/>"] {
+            for byte in pieces.chunks(1) {
+                reader.read(byte, &limits).unwrap();
+            }
+            assert!(reader.rare.is_none());
+        }
+        reader.read(b"<a><b", &limits).unwrap();
+        assert!(reader.rare.is_some());
+        reader.restart();
+        assert!(reader.rare.is_none());
     }
 }

@@ -223,7 +223,7 @@ impl<'a> Element<'a> {
                 "" => {}
                 ns::XML => out.extend_from_slice(b"xml:"),
                 ns => {
-                    // Nobody else chooses this prefix here: other prefixes were resolved and are not written.
+                    // This prefix cannot collide: all prefixes of the source were resolved and are not written.
                     out.extend_from_slice(format!("xmlns:a{number}='").as_bytes());
                     escape_attribute(out, ns);
                     out.extend_from_slice(format!("' a{number}:").as_bytes());

@@ -8,7 +8,7 @@ use crate::ns;
 use crate::stanza::Condition;
 use crate::xml::{Element, Open};
 
-/// What a moderator or admin asks of a room.
+/// A request of a moderator or admin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdminRequest<'a> {
     /// §9.5: the users with this affiliation.

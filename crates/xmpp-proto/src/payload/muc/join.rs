@@ -7,7 +7,7 @@ use crate::ns;
 use crate::payload::date_time::DateTime;
 use crate::xml::Element;
 
-/// What a presence to a room asks for.
+/// The request in a presence to a room.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Join<'a> {
     pub password: Option<Cow<'a, str>>,

@@ -11,7 +11,7 @@ use crate::xml::{Element, Open};
 /// The type of the configuration form (§16.5.3).
 pub const ROOM_CONFIG: &str = "http://jabber.org/protocol/muc#roomconfig";
 
-/// What an owner sets.
+/// The set of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnerRequest<'a> {
     /// §10.1.2: the defaults are right for a new room.

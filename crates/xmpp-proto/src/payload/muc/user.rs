@@ -1,4 +1,4 @@
-//! What a room tells its occupants, and invitations (XEP-0045 §7).
+//! Presences and messages of a room, and invitations (XEP-0045 §7).
 
 use std::borrow::Cow;
 
