@@ -17,10 +17,15 @@ pub struct Now {
 #[derive(Debug, Clone, Copy)]
 pub struct Accepted {
     pub peer: SocketAddr,
-    /// Index of the listener in the gateway's configuration.
+    /// Index of the listener in the gateway's configuration, or [`HANDED_OVER`](Accepted::HANDED_OVER).
     pub listener: usize,
     /// The connection uses TLS (detected from its first bytes).
     pub tls: bool,
+}
+
+impl Accepted {
+    /// In the place of a listener: another gateway has accepted the connection, and handed it over ([`Io::hand_over`]).
+    pub const HANDED_OVER: usize = usize::MAX;
 }
 
 /// Why a connection ended.
@@ -57,7 +62,8 @@ pub trait Protocol: Sized {
     /// Messages from other threads to this gateway on this worker.
     type Mail: Send + 'static;
 
-    /// A client has connected and sent its first bytes (with TLS: its handshake is finished).
+    /// A client has connected and sent its first bytes (with TLS: its handshake is finished), or another gateway has handed its
+    /// connection over.
     fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Self::Conn;
 
     /// A connection of [`Conns::connect`] is established, and its TLS handshake is finished. If the attempt fails, `closed` is
@@ -87,7 +93,8 @@ pub trait Protocol: Sized {
         io.abort();
     }
 
-    /// The connection has ended; its handle is invalid. Called once for each `accept` and each `Conns::connect`.
+    /// The connection has ended; its handle is invalid. Called once for each `accept` and each `Conns::connect`, except for
+    /// connections that were handed over.
     fn closed(&mut self, conn: Self::Conn, handle: Handle, why: Closed, now: Now);
 
     /// The work of a mail, in mails for one connection. A turn of the loop does a bounded amount of work and then polls the

@@ -76,6 +76,10 @@ counters! {
     accepted,
     /// Outgoing connections.
     connected,
+    /// Connections that left for another gateway of the worker (`Io::hand_over`).
+    handed_over,
+    /// Connections from another gateway of the worker.
+    taken_over,
     /// Connections that are open now (not a sum over time).
     open,
     /// Accepted and closed at once: `max_connections` was reached.

@@ -1,9 +1,11 @@
 //! A worker without its sockets' loop: slots, timers, buffers, and the protocol's calls in their order.
 
+mod hand_over;
 mod output_memory;
 mod tls;
 mod write;
 
+pub(crate) use hand_over::HandedOver;
 pub(crate) use write::SEALED_SIZE;
 
 use std::io;
@@ -13,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::address_limit::Bucket;
 use crate::engine::output_memory::Ceiling;
 use crate::engine::write::{Wrote, write_out};
+use crate::io::Taker;
 use crate::pool::Remainder;
 use crate::shared::Shared;
 use crate::slab::Slab;
@@ -43,6 +46,8 @@ pub(crate) struct Engine<P: Protocol> {
     ceiling: Ceiling,
     /// Recipients of the current mail.
     recipients: Vec<Handle>,
+    /// Connections that other gateways of the worker have to take over.
+    pub(crate) handed_over: Vec<HandedOver>,
 }
 
 /// Readiness of a socket, as the system reports it.
@@ -66,6 +71,7 @@ impl<P: Protocol> Engine<P> {
             scratch: vec![0; read_size],
             ceiling: Ceiling::default(),
             recipients: Vec::new(),
+            handed_over: Vec::new(),
         }
     }
 
@@ -408,23 +414,33 @@ impl<P: Protocol> Engine<P> {
             return;
         }
         let Some(mut rest) = entry.line.input.take() else {
-            if let Some(consumed) = self.call(slot, |protocol, conn, io| protocol.input(conn, bytes, io))
-                && consumed < bytes.len()
-            {
+            let Some((consumed, taker)) = self.input(slot, bytes) else { return };
+            if consumed < bytes.len() {
                 let mut rest = self.shared.pool.take_remainder();
                 rest.0.extend_from_slice(&bytes[consumed..]);
                 self.keep(slot, rest);
             }
-            return;
+            return self.hand_over(slot, taker);
         };
         rest.0.extend_from_slice(bytes);
-        match self.call(slot, |protocol, conn, io| protocol.input(conn, &mut rest.0, io)) {
-            Some(consumed) if consumed < rest.0.len() => {
-                rest.0.drain(..consumed);
-                self.keep(slot, rest);
-            }
-            _ => self.shared.pool.give_remainder(rest),
+        let Some((consumed, taker)) = self.input(slot, &mut rest.0) else {
+            return self.shared.pool.give_remainder(rest);
+        };
+        if consumed < rest.0.len() {
+            rest.0.drain(..consumed);
+            self.keep(slot, rest);
+        } else {
+            self.shared.pool.give_remainder(rest);
         }
+        self.hand_over(slot, taker);
+    }
+
+    /// Calls the protocol with unconsumed bytes. Returns how many it has consumed, and the gateway that takes the connection over.
+    fn input(&mut self, slot: u32, bytes: &mut [u8]) -> Option<(usize, Taker)> {
+        self.call(slot, |protocol, conn, io| {
+            io.taker = Taker::Nobody;
+            (protocol.input(conn, bytes, io), io.taker)
+        })
     }
 
     fn keep(&mut self, slot: u32, rest: Box<Remainder>) {

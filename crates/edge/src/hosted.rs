@@ -13,7 +13,7 @@ use crate::address_limit::AddressCounts;
 use crate::bell::Bell;
 use crate::config::EdgeConfig;
 use crate::counters::Counters;
-use crate::engine::{Engine, Ready};
+use crate::engine::{Engine, HandedOver, Ready};
 use crate::listen;
 use crate::mailbox::{Inbox, KEPT, Letter};
 use crate::shared::Shared;
@@ -47,6 +47,12 @@ pub(crate) trait Hosted {
     fn accept(&mut self, spare: &mut SpareDescriptor);
 
     fn stop_accepting(&mut self);
+
+    /// Takes the connections that the protocol has handed over.
+    fn handed_over(&mut self) -> Vec<HandedOver>;
+
+    /// Takes a connection over from another gateway.
+    fn take_over(&mut self, connection: HandedOver);
 
     /// Handles mail from before the stop, and begins to close all connections.
     fn begin_stop(&mut self);
@@ -84,6 +90,8 @@ pub(crate) struct Place {
     pub(crate) worker: usize,
     /// Its number among the gateways of the worker.
     pub(crate) gateway: usize,
+    /// The number of these.
+    pub(crate) gateways: usize,
     pub(crate) bell: Arc<Bell>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) now: Now,
@@ -116,7 +124,7 @@ impl<P: Protocol> HostedGateway<P> {
         inbox: Inbox<P::Mail>,
         protocol: P,
     ) -> io::Result<HostedGateway<P>> {
-        let Place { worker, gateway, bell, registry, now } = place;
+        let Place { worker, gateway, gateways, bell, registry, now } = place;
         inbox.hang(bell);
         let Setup { workers, config, addrs, counters, addresses } = setup;
         let mut listeners = Vec::new();
@@ -128,6 +136,7 @@ impl<P: Protocol> HostedGateway<P> {
         }
         let mut shared =
             Shared::new(config, worker, gateway, Arc::clone(counters), Arc::clone(addresses), now);
+        shared.gateways = gateways;
         shared.registry = Some(Arc::clone(&registry));
         Ok(HostedGateway {
             engine: Engine::new(protocol, shared),
@@ -269,6 +278,17 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
         self.listeners.clear();
     }
 
+    fn handed_over(&mut self) -> Vec<HandedOver> {
+        std::mem::take(&mut self.engine.handed_over)
+    }
+
+    fn take_over(&mut self, connection: HandedOver) {
+        if self.engine.slots.len() >= self.max_connections {
+            return self.engine.shared.tally().over_limit.add(1);
+        }
+        self.engine.take_over(connection.line);
+    }
+
     fn begin_stop(&mut self) {
         self.listeners.clear();
         // Commands that were sent before the stop are still carried out.
@@ -294,7 +314,10 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
     }
 
     fn is_behind(&self) -> bool {
-        self.engine.has_work() || !self.letters.is_empty() || self.listeners.iter().any(Listening::ready)
+        self.engine.has_work()
+            || !self.engine.handed_over.is_empty()
+            || !self.letters.is_empty()
+            || self.listeners.iter().any(Listening::ready)
     }
 
     fn may_sleep(&self) -> bool {

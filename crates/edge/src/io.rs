@@ -32,11 +32,21 @@ pub struct Io<'a> {
     pub(crate) handle: Handle,
     /// Output may wait for more output.
     waits: bool,
+    pub(crate) taker: Taker,
+}
+
+/// The gateway that takes the connection over after the call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Taker {
+    /// The call is not one of `input`.
+    Impossible,
+    Nobody,
+    Gateway(usize),
 }
 
 impl<'a> Io<'a> {
     pub(crate) fn new(line: &'a mut Line, shared: &'a mut Shared, handle: Handle) -> Io<'a> {
-        Io { line, shared, handle, waits: false }
+        Io { line, shared, handle, waits: false, taker: Taker::Impossible }
     }
 }
 
@@ -129,6 +139,25 @@ impl Io<'_> {
             self.line.flags.put(Flags::RESUMED, on);
             self.shared.mark_dirty(self.line, self.handle.slot());
         }
+    }
+
+    /// Hands the connection over to another gateway of the worker, to whose protocol the next bytes belong. Only for `input`.
+    ///
+    /// At the end of the call the connection leaves this gateway: its state is dropped without [`Protocol::closed`], and its
+    /// handle is invalid. Socket, TLS session, pending output and unconsumed input move; the timer does not. The other gateway
+    /// applies its own limits, and its protocol gets [`Accepted::HANDED_OVER`](crate::Accepted::HANDED_OVER) and then the input.
+    ///
+    /// False, and nothing happens: the worker has no other gateway of this number, the connection is closing, or the caller
+    /// is not `input`. Closing the connection in the same call takes precedence.
+    ///
+    /// [`Protocol::closed`]: crate::Protocol::closed
+    pub fn hand_over(&mut self, gateway: usize) -> bool {
+        let exists = gateway < self.shared.gateways && gateway != self.shared.gateway;
+        let can = !matches!(self.taker, Taker::Impossible) && !self.line.flags.has(Flags::CLOSING);
+        if exists && can {
+            self.taker = Taker::Gateway(gateway);
+        }
+        exists && can
     }
 
     /// Flush, then close (bounded by the configured linger time). `input` is not called again.

@@ -11,7 +11,7 @@ use crate::config::{EdgeConfig, Listener, Records};
 use crate::counters::{Counters, Tally};
 use crate::engine::{READ_SIZE, SEALED_SIZE};
 use crate::gathered::Gathered;
-use crate::handle::MAX_WORKERS;
+use crate::handle::{MAX_GATEWAYS, MAX_WORKERS};
 use crate::listen::SourcePorts;
 use crate::pool::Pool;
 use crate::slot::{Flags, Line};
@@ -23,6 +23,8 @@ pub(crate) struct Shared {
     pub(crate) worker: usize,
     /// The number of the gateway among those of the worker.
     pub(crate) gateway: usize,
+    /// The number of gateways of the worker.
+    pub(crate) gateways: usize,
     pub(crate) now: Now,
     /// When tick 1 began.
     start: Instant,
@@ -97,6 +99,7 @@ impl Shared {
         Shared {
             worker,
             gateway,
+            gateways: MAX_GATEWAYS,
             now,
             start: now.instant,
             limits: Limits {

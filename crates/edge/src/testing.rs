@@ -14,7 +14,7 @@ use rustls_pki_types::ServerName;
 use crate::address_limit::AddressCounts;
 use crate::config::{EdgeConfig, Listener};
 use crate::counters::{Counters, Totals};
-use crate::engine::{Engine, Ready};
+use crate::engine::{Engine, HandedOver, Ready};
 use crate::pool::Pool;
 use crate::shared::Shared;
 use crate::tls::Session;
@@ -29,6 +29,16 @@ pub struct Harness<P: Protocol> {
     engine: Engine<P>,
     now: Now,
     peers: HashMap<Handle, Rc<RefCell<Peer>>>,
+}
+
+/// A connection between two gateways.
+pub struct Moving(HandedOver);
+
+impl Moving {
+    /// The number of the gateway that takes it.
+    pub fn to(&self) -> usize {
+        self.0.to
+    }
 }
 
 /// The other side of a connection.
@@ -52,13 +62,24 @@ impl<P: Protocol> Harness<P> {
     }
 
     /// As worker `worker` of `workers`, for protocols that use the number.
-    pub fn with_worker(mut config: EdgeConfig, worker: usize, workers: usize, protocol: P) -> Harness<P> {
+    pub fn with_worker(config: EdgeConfig, worker: usize, workers: usize, protocol: P) -> Harness<P> {
+        Harness::of_gateway(config, worker, workers, 0, protocol)
+    }
+
+    /// As one of several gateways of the worker: its number is in the handles.
+    pub fn of_gateway(
+        mut config: EdgeConfig,
+        worker: usize,
+        workers: usize,
+        gateway: usize,
+        protocol: P,
+    ) -> Harness<P> {
         if config.listeners.is_empty() {
             config.listeners.push(Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
         }
         let now = Now { instant: Instant::now(), unix_ms: START_UNIX_MS };
         let addresses = Arc::new(AddressCounts::new(config.per_address.clone()));
-        let shared = Shared::new(&config, worker, 0, Arc::new(Counters::new(workers)), addresses, now);
+        let shared = Shared::new(&config, worker, gateway, Arc::new(Counters::new(workers)), addresses, now);
         Harness { engine: Engine::new(protocol, shared), now, peers: HashMap::new() }
     }
 
@@ -79,6 +100,22 @@ impl<P: Protocol> Harness<P> {
     /// A connection before its first byte, which decides about TLS, as on a socket.
     pub fn connect_silent(&mut self, listener: usize) -> Handle {
         self.admit(SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000)), listener)
+    }
+
+    /// The connections that the protocol has handed over since the last call.
+    pub fn handed_over(&mut self) -> Vec<Moving> {
+        std::mem::take(&mut self.engine.handed_over).into_iter().map(Moving).collect()
+    }
+
+    /// Takes a connection over from another gateway. None: its limits refuse it.
+    pub fn take_over(&mut self, Moving(connection): Moving) -> Option<Handle> {
+        let Wire::Pipe(Pipe(peer)) = &connection.line.wire else { return None };
+        let peer = Rc::clone(peer);
+        self.engine.begin_turn(self.now);
+        let handle = self.engine.take_over(connection.line)?;
+        self.peers.insert(handle, peer);
+        self.finish();
+        Some(handle)
     }
 
     /// The peer sends bytes. They wait while the protocol does not read, and are lost if the connection is closed.

@@ -56,6 +56,18 @@ impl Wire {
         }
     }
 
+    /// Registers a watched socket under another handle. The system reports its readiness again.
+    pub(crate) fn watch_again(&mut self, registry: &Registry, handle: Handle) -> io::Result<()> {
+        match self {
+            Wire::Tcp(socket) => {
+                let token = Source::Connection(handle).token();
+                registry.reregister(socket, token, Interest::READABLE | Interest::WRITABLE)
+            }
+            #[cfg(feature = "testing")]
+            Wire::Pipe(_) => Ok(()),
+        }
+    }
+
     /// None if the connection is closed.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         match self {

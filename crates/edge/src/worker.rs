@@ -60,9 +60,11 @@ impl Worker {
         let registry = Arc::new(poll.registry().try_clone()?);
         // One time for all gateways, so that their ticks begin together.
         let now = clock();
+        let count = gateways.len();
         let place = |gateway| Place {
             worker,
             gateway,
+            gateways: count,
             bell: Arc::clone(&bell),
             registry: Arc::clone(&registry),
             now,
@@ -104,6 +106,7 @@ impl Worker {
             pace.note(work, now.instant);
             self.each(|gateway| gateway.timers());
             self.accept();
+            self.hand_over();
             let ended = self.stopped();
             self.each(|gateway| gateway.end_turn());
             put_off.ring();
@@ -167,6 +170,16 @@ impl Worker {
         }
         for gateway in &mut self.gateways {
             gateway.accept(&mut self.spare);
+        }
+    }
+
+    /// Moves connections between gateways. Before a stop, so that each is closed by one of them.
+    fn hand_over(&mut self) {
+        for from in 0..self.gateways.len() {
+            for connection in self.gateways[from].handed_over() {
+                // `Io::hand_over` has checked the number.
+                self.gateways[connection.to].take_over(connection);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod address_limit;
 mod callers;
 mod churn;
 mod echo;
+mod hand_over;
 mod harness;
 mod mailboxes;
 mod no_byte_lost;

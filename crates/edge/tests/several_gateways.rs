@@ -64,6 +64,10 @@ impl Protocol for Capitals {
 
     fn input(&mut self, _: &mut u8, input: &mut [u8], io: &mut Io<'_>) -> usize {
         assert_ne!(input, b"panic\n", "asked to");
+        if input == b"back\n" {
+            assert!(io.hand_over(ECHO));
+            return input.len();
+        }
         io.send(&input.to_ascii_uppercase());
         input.len()
     }
@@ -312,6 +316,76 @@ fn a_gateway_has_limits_and_sockets_of_its_own() {
     assert_eq!(server.connect(CAPITALS, PLAIN).read(&mut [0; 8]).unwrap_or(0), 0, "one is its limit");
     let mut echoed = [server.connect(ECHO, PLAIN), server.connect(ECHO, PLAIN)];
     echoed.iter_mut().for_each(|stream| exchange(stream, "a\n", "a\n"));
+}
+
+#[test]
+fn a_connection_moves_between_gateways_plain_and_with_tls() {
+    let server = server(|_| ());
+    let mut plain = server.connect(ECHO, PLAIN);
+    move_to_and_fro(&server, &mut plain, false);
+    let mut sealed = server.connect_tls(ECHO);
+    move_to_and_fro(&server, &mut sealed, true);
+    let totals = |gateway| {
+        let totals = server.edge.gateway(gateway).counters().totals();
+        (totals.accepted, totals.handed_over, totals.taken_over)
+    };
+    assert_eq!((totals(ECHO), totals(CAPITALS)), ((2, 2, 2), (0, 2, 2)));
+}
+
+fn move_to_and_fro(server: &Server, stream: &mut (impl Read + Write), tls: bool) {
+    exchange(stream, "before\n", "before\n");
+    server.accepted_by_echo();
+    // More than one read takes, so that a part is still in the socket when the connection moves.
+    let long = "a".repeat(200_000);
+    exchange(stream, &format!("hand over 1\n{long}"), &long.to_uppercase());
+    let (handle, accept, _) = server.accepted_by_capitals();
+    assert_eq!(accept, Accept { listener: Accepted::HANDED_OVER, tls });
+    server.capitals.send(0, ToCapitals::Send(handle, "mail"));
+    hear(stream, "mail");
+    exchange(stream, "back\n", "");
+    assert_eq!(server.accepted_by_echo().gateway(), ECHO);
+    exchange(stream, "after\n", "after\n");
+}
+
+#[test]
+fn the_end_of_a_tls_session_moves_with_its_connection() {
+    let server = server(|_| ());
+    let mut stream = server.connect_tls(ECHO);
+    exchange(&mut stream, "before\n", "before\n");
+    stream.conn.writer().write_all(b"hand over 1\nlast").unwrap();
+    stream.conn.send_close_notify();
+    stream.flush().unwrap();
+    hear(&mut stream, "LAST");
+    assert_eq!(stream.read(&mut [0; 8]).unwrap(), 0);
+    let (handle, ..) = server.accepted_by_capitals();
+    let closed = server.seen_by_capitals.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(closed, SeenByCapitals::Closed(handle, Closed::ByPeer));
+}
+
+#[test]
+fn a_connection_that_the_new_gateway_has_no_room_for_is_closed() {
+    let server = server(|config| config.max_connections = 1);
+    let mut first = server.connect(CAPITALS, PLAIN);
+    exchange(&mut first, "a", "A");
+    let mut second = server.connect(ECHO, PLAIN);
+    second.write_all(b"hand over 1\n").unwrap();
+    assert_eq!(second.read(&mut [0; 8]).unwrap_or(0), 0);
+    let totals = server.edge.gateway(CAPITALS).counters().totals();
+    assert_eq!((totals.over_limit, totals.taken_over), (1, 0));
+}
+
+#[test]
+fn a_stop_closes_moved_connections() {
+    let server = server(|_| ());
+    let mut stream = server.connect(ECHO, PLAIN);
+    exchange(&mut stream, "hand over 1\na", "A");
+    let (handle, ..) = server.accepted_by_capitals();
+    server.capitals.send(0, ToCapitals::Send(handle, "the end"));
+    let Server { edge, seen_by_capitals, .. } = server;
+    edge.stop(PATIENCE);
+    hear(&mut stream, "the end");
+    assert_eq!(stream.read(&mut [0; 8]).unwrap(), 0);
+    assert_eq!(seen_by_capitals.recv_timeout(PATIENCE), Ok(SeenByCapitals::Closed(handle, Closed::Stopping)));
 }
 
 #[test]

@@ -40,6 +40,8 @@ fn of_edge_help(name: &str) -> &'static str {
     match name {
         "accepted" => "Connections accepted from a listener.",
         "connected" => "Outgoing connections.",
+        "handed_over" => "Connections handed over to another gateway.",
+        "taken_over" => "Connections taken over from another gateway.",
         "over_limit" => "Connections closed at once, because edge.max_connections was reached.",
         "over_address_limit" => {
             "Connections closed at once, or requests refused, because edge.connections_per_address was reached."

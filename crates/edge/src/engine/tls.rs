@@ -73,11 +73,16 @@ impl<P: Protocol> Engine<P> {
         match received {
             Ok(received) => {
                 let goes_on = !was_handshaking || is_handshaking || self.handshake_done(slot);
+                let before = self.handed_over.len();
                 if goes_on && !plain.is_empty() {
                     self.deliver(slot, &mut plain);
                 }
                 if goes_on && received.ended {
-                    self.ended(slot);
+                    // rustls reports the end once, so it moves with the connection.
+                    match self.handed_over.get_mut(before) {
+                        Some(moved) => moved.line.flags.put(Flags::ENDED, true),
+                        None => self.ended(slot),
+                    }
                 }
             }
             Err(error) => {

@@ -62,7 +62,8 @@ impl Protocol for Echo {
         EchoConn { handle: io.handle() }
     }
 
-    /// Reads lines. Executes `close`, `abort`, `panic`, `pause` and `timer N` (ms), and echoes every other line.
+    /// Reads lines. Executes `close`, `abort`, `panic`, `pause`, `timer N` (ms) and `hand over N` (the number of a gateway, with
+    /// `and` a second command of the same call), and echoes every other line.
     fn input(&mut self, _: &mut EchoConn, input: &mut [u8], io: &mut Io<'_>) -> usize {
         let mut consumed = 0;
         while let Some(end) = input[consumed..].iter().position(|byte| *byte == b'\n') {
@@ -80,6 +81,21 @@ impl Protocol for Echo {
                 b"big" => io.send_shared(vec![b'.'; 300_000].into()),
                 b"drop" => {
                     io.drop_outgoing();
+                }
+                other if other.starts_with(b"hand over ") => {
+                    let (gateway, then) = other[10..].split_at(1);
+                    if !io.hand_over(std::str::from_utf8(gateway).unwrap().parse().unwrap()) {
+                        io.send(b"not handed over\n");
+                        continue;
+                    }
+                    match then {
+                        b" and close" => io.close(),
+                        b" and abort" => io.abort(),
+                        b" and panic" => panic!("asked to"),
+                        b" and pause" => io.set_reading(false),
+                        _ => {}
+                    }
+                    return consumed;
                 }
                 other if other.starts_with(b"timer ") => {
                     let millis = std::str::from_utf8(&other[6..]).unwrap().parse().unwrap();
