@@ -80,6 +80,7 @@ declare module 'virtual:messages' {
       edited: string;
       editedAt(when: string): string;
       deletedMessage: string;
+      opaqueMessage: string;
       showOriginal: string;
       notFound: string;
       react: string;

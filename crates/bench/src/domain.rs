@@ -43,6 +43,7 @@ pub(crate) fn message() -> Box<dyn FnMut()> {
             client_id: format!("0193a5e0-7c1b-7d6e-9f3a-{number:012x}").into(),
             to: To::User(tom.sub()),
             body: "x".repeat(100).into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich: None,

@@ -58,6 +58,7 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
             version: None,
             edited: None,
             deleted: false,
+            opaque: false,
             call: None,
             pinned: false,
             reactions: Vec::new(),

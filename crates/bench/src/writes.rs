@@ -83,6 +83,7 @@ impl Writer {
             from: *anna,
             client_id: format!("0193a5e0-7c1b-7d6e-9f3a-{number:012x}").into(),
             body: "x".repeat(100).into(),
+            extension: None,
             time: NOW,
             reply_to: None,
             rich: None,

@@ -41,6 +41,7 @@ fn main() {
             client_id: format!("m{number}").into(),
             to: To::User(sub(to)),
             body: "x".repeat(100).into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich: None,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::CALL_ID;
 use crate::{Appended, CallId, ConversationId, Message, MessageKind, StoredMessage, Sub};
 
 /// How long a call rings, in milliseconds.
@@ -29,10 +30,6 @@ pub enum Outcome {
     Missed,
 }
 
-/// Start of the client id of a call's entry. Ids of clients contain no colon
-/// ([`check`](crate::messages::send)), so they never collide with it.
-const MARK: &str = "call:";
-
 /// The result of a call. The kind of the message marks it as a call, and its client id encodes the result.
 /// The body states it in English, for clients that show messages and do not support calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +56,7 @@ impl CallEntry {
         if kind != MessageKind::Call {
             return None;
         }
-        let mut parts = client_id.strip_prefix(MARK)?.split(':');
+        let mut parts = client_id.strip_prefix(CALL_ID)?.split(':');
         let entry = CallEntry {
             call: CallId::parse(parts.next()?)?,
             media: media(parts.next()?)?,
@@ -79,15 +76,15 @@ impl CallEntry {
 
     /// The stored entry, as the members receive it. `from`: its author.
     pub(crate) fn message(self, conversation: ConversationId, from: Sub, appended: &Appended) -> Message {
-        let Appended { seq, time, .. } = *appended;
+        let Appended { seq, time, position, .. } = *appended;
         let fresh = Message::fresh(conversation, from, self.client_id(), self.body(), time);
-        Message { seq, kind: MessageKind::Call, ..fresh }
+        Message { seq, position: position.number, kind: MessageKind::Call, ..fresh }
     }
 
     /// Equal in each attempt, so that the store keeps one entry.
     pub(crate) fn client_id(self) -> Box<str> {
         let CallEntry { call, media, outcome, ms } = self;
-        format!("{MARK}{call}:{}:{}:{ms}", media_word(media), outcome_word(outcome)).into()
+        format!("{CALL_ID}{call}:{}:{}:{ms}", media_word(media), outcome_word(outcome)).into()
     }
 
     pub(crate) fn body(self) -> Box<str> {

@@ -20,6 +20,8 @@ pub struct NodeConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub body_bytes: u32,
+    /// The extension of one message, see [`Command::Send`](crate::messages::Command::Send). 0: gateways store none.
+    pub extension_bytes: u32,
     pub page: u32,
     pub watch: u32,
     pub contacts: u32,
@@ -48,6 +50,7 @@ impl Limits {
     pub fn without_rates() -> Limits {
         Limits {
             body_bytes: 8_192,
+            extension_bytes: 32_768,
             page: 50,
             watch: 100,
             contacts: 1_000,
@@ -72,6 +75,23 @@ impl Limits {
             return Err(Refusal::BadBody);
         }
         Ok(())
+    }
+
+    /// Checks the body and the extension of a message. With `is_enough`, the message has another part, so both may be
+    /// missing.
+    pub(crate) fn check_texts(
+        &self,
+        body: &str,
+        extension: Option<&str>,
+        is_enough: bool,
+    ) -> Result<(), Refusal> {
+        if let Some(extension) = extension {
+            let fits = (1..=self.extension_bytes as usize).contains(&extension.len());
+            if !fits || extension.contains('\0') {
+                return Err(Refusal::BadBody);
+            }
+        }
+        if body.is_empty() && (is_enough || extension.is_some()) { Ok(()) } else { self.check_body(body) }
     }
 }
 

@@ -351,7 +351,11 @@ pub struct Message {
     pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
+    /// See [`Command::Send`](messages::Command::Send). None: the message has only its body and its parts below.
+    pub extension: Option<Box<str>>,
     pub time: Timestamp,
+    /// The number of the commit that stored the message. Unlike `seq`, it orders the messages of all conversations.
+    pub position: u64,
     pub reply_to: Option<Seq>,
     /// Version of the last change; 0: unchanged since it was posted. Of two copies of a message, the higher
     /// version is newer.
@@ -369,7 +373,7 @@ pub struct Message {
 }
 
 impl fmt::Debug for Message {
-    /// Bodies stay out of logs.
+    /// Bodies and extensions stay out of logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Message { conversation, seq, from, kind, client_id, version, .. } = self;
         let mut message = f.debug_struct("Message");
@@ -379,7 +383,12 @@ impl fmt::Debug for Message {
 }
 
 impl Message {
-    /// A new message of plain text, without changes. Only the store can assign its seq.
+    /// The message has only an extension: clients without its gateway can show nothing of it.
+    pub fn is_opaque(&self) -> bool {
+        self.extension.is_some() && self.body.is_empty() && self.files.is_empty()
+    }
+
+    /// A new message of plain text, without changes. Only the store can assign its seq and position.
     pub(crate) fn fresh(
         conversation: ConversationId,
         from: Sub,
@@ -390,6 +399,8 @@ impl Message {
         Message {
             conversation,
             seq: Seq(0),
+            position: 0,
+            extension: None,
             from,
             kind: MessageKind::Text,
             client_id,
@@ -415,7 +426,9 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
         kind: stored.kind,
         client_id: stored.client_id,
         body: stored.body,
+        extension: stored.extension,
         time: stored.time,
+        position: stored.position,
         reply_to: stored.reply_to,
         version: stored.version,
         edited: stored.edited,

@@ -39,6 +39,19 @@ impl UserId {
     }
 }
 
+/// Longest id that a client may give a message, in bytes.
+pub(crate) const CLIENT_ID_BYTES: usize = 255;
+/// Beginnings of the ids that the server gives messages, so that nobody can send one of these before it.
+pub(crate) const CALL_ID: &str = "call:";
+pub(crate) const IMPORTED_ID: &str = "import:";
+
+/// Whether a client may give a message this id.
+pub(crate) fn is_client_id(id: &str) -> bool {
+    (1..=CLIENT_ID_BYTES).contains(&id.len())
+        && !id.chars().any(char::is_control)
+        && ![CALL_ID, IMPORTED_ID].iter().any(|reserved| id.starts_with(reserved))
+}
+
 /// The site's own id of a user: the `sub` of its tokens, 1 to 128 bytes of UTF-8 without control characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sub(Arc<str>);

@@ -140,7 +140,9 @@ pub struct Append {
     pub from: UserId,
     pub kind: MessageKind,
     pub client_id: Box<str>,
+    /// Empty only if there is an extension, or a file.
     pub body: Box<str>,
+    pub extension: Option<Box<str>>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
     /// Parts that [`FileStore::append_with_files`] and
@@ -261,7 +263,10 @@ pub struct StoredMessage {
     pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
+    pub extension: Option<Box<str>>,
     pub time: Timestamp,
+    /// See [`Message`](crate::Message).
+    pub position: u64,
     pub reply_to: Option<Seq>,
     /// This and the next three fields: see [`Message`](crate::Message).
     pub version: u64,
@@ -274,10 +279,16 @@ pub struct StoredMessage {
 }
 
 impl StoredMessage {
+    /// See [`Message::is_opaque`](crate::Message::is_opaque).
+    pub fn is_opaque(&self) -> bool {
+        self.extension.is_some() && self.body.is_empty() && self.files.is_empty()
+    }
+
     /// Turns the message into a deleted one: only its place stays, also in threads.
     pub fn take_back(&mut self) {
         (self.deleted, self.pinned) = (true, false);
         self.body = "".into();
+        self.extension = None;
         self.reactions.clear();
         self.files.clear();
         if let Some(rich) = self.rich.as_deref_mut() {

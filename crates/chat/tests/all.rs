@@ -9,6 +9,7 @@ mod calls;
 mod calls_model;
 mod changes;
 mod contacts;
+mod extensions;
 mod files;
 mod gathering;
 mod group_calls;

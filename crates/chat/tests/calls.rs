@@ -118,7 +118,7 @@ fn the_entry_is_a_message_in_history_resume_and_unread() {
     };
     assert_eq!((messages.len(), messages[0].seq), (1, Seq(1)));
     let conversation = messages[0].conversation;
-    let edit = MessageChange::Edit("I never called".into());
+    let edit = MessageChange::edit("I never called");
     let change = |change| Request::new(5, messages::Command::Change { conversation, seq: Seq(1), change });
     let refused = scene.ask(&ann, change(edit));
     assert!(matches!(refused[..], [event!(Some(5), session::Refused(Refusal::NotAllowed))]), "{refused:?}");

@@ -84,7 +84,7 @@ impl Two {
 type Heard = (Message, String, Position);
 
 fn edit(body: &str) -> MessageChange {
-    MessageChange::Edit(body.into())
+    MessageChange::edit(body)
 }
 
 fn react(on: bool) -> MessageChange {
@@ -289,7 +289,7 @@ fn slow_mode_counts_edits() {
     scene.ask(&ann, Request::new(3, rooms::Command::Change { conversation: id, change: Box::new(change) }));
     let (_, seq) = scene.post(&bob, To::Conversation(id), "b-1", "helo").unwrap();
     let edit = |scene: &Scene, body: &str| {
-        let change = MessageChange::Edit(body.into());
+        let change = MessageChange::edit(body);
         let answer =
             scene.ask(&bob, Request::new(4, messages::Command::Change { conversation: id, seq, change }));
         !matches!(answer[..], [event!(session::Refused(Refusal::SlowMode { .. }))])
@@ -319,7 +319,7 @@ fn outsiders_use_nothing_of_a_rooms_budget_for_edits() {
     let id = room_of(&scene, &ann, &[]);
     let (_, seq) = scene.post(&ann, To::Conversation(id), "a-1", "helo").unwrap();
     let edit = |who: &Device, body: String| {
-        let change = MessageChange::Edit(body.into());
+        let change = MessageChange::edit(body);
         scene.ask(who, Request::new(4, messages::Command::Change { conversation: id, seq, change }))
     };
     for _ in 0..100 {

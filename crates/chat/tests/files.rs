@@ -39,6 +39,7 @@ fn send(scene: &Scene, from: &Device, to: To, id: &str, files: Vec<FileId>) -> V
         client_id: id.into(),
         to,
         body: "".into(),
+        extension: None,
         reply_to: None,
         files,
         rich: None,

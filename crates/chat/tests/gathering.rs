@@ -157,8 +157,15 @@ impl Room {
         self.written += 1;
         let (client_id, body) = (format!("w{}", self.written).into(), "words".into());
         let to = To::Conversation(self.id);
-        let command =
-            messages::Command::Send { client_id, to, body, reply_to: None, files: Vec::new(), rich };
+        let command = messages::Command::Send {
+            client_id,
+            to,
+            body,
+            extension: None,
+            reply_to: None,
+            files: Vec::new(),
+            rich,
+        };
         self.scene.command(device, command);
     }
 

@@ -177,7 +177,7 @@ fn a_flagged_message_is_delivered_and_reported() {
     assert_eq!((test.act, test.hits.len()), (Some(FilterAct::Flag), 1));
     moderate(&scene, &mia, Moderate::CloseReport { report: 1, note: String::new() }).unwrap();
     scene.take(&mia);
-    let change = MessageChange::Edit("fool again".into());
+    let change = MessageChange::edit("fool again");
     scene.ask(&ann, Request::new(6, messages::Command::Change { conversation, seq, change }));
     let received = scene.take(&mia);
     assert!(

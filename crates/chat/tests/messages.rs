@@ -32,6 +32,8 @@ fn a_message_reaches_every_device_of_both_once() {
             kind: MessageKind::Text,
             client_id: "m1".into(),
             body: "hello".into(),
+            extension: None,
+            position: position.number,
             time: scene.now(),
             reply_to: None,
             version: 0,
@@ -86,7 +88,7 @@ fn users_to_whom_writing_is_refused() {
     }
     assert_eq!(scene.post(&bob, To::Conversation(ours), "m2", "hello"), Ok((ours, Seq(2))));
     assert_eq!(scene.post(&ann, to("bob"), "m3", ""), Err(Refusal::BadBody));
-    assert_eq!(scene.post(&ann, to("bob"), "m 3", "x"), Err(Refusal::BadValue));
+    assert_eq!(scene.post(&ann, to("bob"), "m\n3", "x"), Err(Refusal::BadValue));
 
     let banned = scene.sign_in("out", "d");
     scene.store.set_banned(banned.session.user, true, Box::new(|_| ()));

@@ -90,6 +90,7 @@ fn any_command(rng: &mut StdRng, re: u64) -> Request {
             client_id: any_text(rng).into(),
             to: any_to(rng),
             body: any_text(rng).into(),
+            extension: rng.random_bool(0.3).then(|| any_text(rng).into()),
             reply_to: rng.random_bool(0.3).then(|| any_seq(rng)),
             files: (0..rng.random_range(0..20_u64).saturating_sub(8))
                 .map(|number| FileId { site: SiteId(1), number })
@@ -215,6 +216,7 @@ fn any_rich(rng: &mut StdRng, re: u64) -> Request {
                 client_id: any_text(rng).into(),
                 to: any_to(rng),
                 body: any_text(rng).into(),
+                extension: None,
                 reply_to: None,
                 files: Vec::new(),
                 rich: NewRich { poll, thread, ..NewRich::default() }.boxed(),

@@ -128,7 +128,7 @@ commands! {
         messages::Command::Search { query: TEXT.into(), conversation: Some(room()), page: page() },
     ],
     Command::Messages(messages::Command::Change { .. }) => [
-        change(MessageChange::Edit(TEXT.into())),
+        change(MessageChange::Edit { body: TEXT.into(), extension: Some(TEXT.into()) }),
         change(MessageChange::Delete),
         change(MessageChange::React { reaction: Reaction::parse(":party:").unwrap(), on: true }),
         change(MessageChange::Pin(true)),
@@ -448,6 +448,7 @@ fn send(rich: Option<Box<NewRich>>) -> messages::Command {
         client_id: TEXT.into(),
         to: To::Conversation(room()),
         body: TEXT.into(),
+        extension: Some(TEXT.into()),
         reply_to: Some(Seq(1)),
         files: vec![file()],
         rich,

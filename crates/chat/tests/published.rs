@@ -53,7 +53,7 @@ fn commands_with(
     message: (ConversationId, Seq),
 ) -> Vec<(&'static str, Request)> {
     let owned = || Some(text.to_owned());
-    let send = |body: &str, choices: &[&str]| {
+    let send = |body: &str, extension: Option<&str>, choices: &[&str]| {
         let choices = choices.iter().map(|choice| (*choice).into()).collect::<Vec<Box<str>>>();
         let poll = NewPoll { choices, multiple: false, anonymous: false, ends: None };
         let rich = NewRich { poll: (!poll.choices.is_empty()).then_some(poll), ..NewRich::default() };
@@ -62,6 +62,7 @@ fn commands_with(
             client_id: "x".into(),
             to,
             body: body.into(),
+            extension: extension.map(Box::from),
             reply_to: None,
             files: vec![],
             rich: rich.boxed(),
@@ -75,12 +76,15 @@ fn commands_with(
         Request::new(1, rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic })
     };
     let (conversation, seq) = message;
-    let edit = MessageChange::Edit(text.into());
+    let edit = |change| Request::new(1, messages::Command::Change { conversation, seq, change });
+    let extended = MessageChange::Edit { body: "Hello".into(), extension: Some(text.into()) };
     vec![
-        ("send", send(text, &[]).into()),
-        ("a poll's question", send(text, &["a", "b"]).into()),
-        ("a poll's choice", send("Which?", &["a", text]).into()),
-        ("edit", Request::new(1, messages::Command::Change { conversation, seq, change: edit })),
+        ("send", send(text, None, &[]).into()),
+        ("an extension", send("Hello", Some(text), &[]).into()),
+        ("a poll's question", send(text, None, &["a", "b"]).into()),
+        ("a poll's choice", send("Which?", None, &["a", text]).into()),
+        ("edit", edit(MessageChange::edit(text))),
+        ("an extension in an edit", edit(extended)),
         ("status", profile(ProfileChange { status: Some(Some(status)), ..ProfileChange::default() })),
         (
             "name",

@@ -18,8 +18,15 @@ fn ask_poll(
     let poll = NewPoll { choices, multiple: false, anonymous: false, ends: None };
     let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
     let body = "Where?".into();
-    let command =
-        messages::Command::Send { client_id: id.into(), to, body, reply_to: None, files: Vec::new(), rich };
+    let command = messages::Command::Send {
+        client_id: id.into(),
+        to,
+        body,
+        extension: None,
+        reply_to: None,
+        files: Vec::new(),
+        rich,
+    };
     acknowledged(&scene.ask(from, command))
 }
 
@@ -106,6 +113,7 @@ fn invalid_polls_are_refused() {
         client_id: "a-2".into(),
         to: to("bob"),
         body,
+        extension: None,
         reply_to: None,
         files: vec![],
         rich,
@@ -150,8 +158,15 @@ fn an_anonymous_vote_contains_no_user() {
         let poll = NewPoll { choices, multiple: false, anonymous: true, ends: None };
         let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
         let (client_id, body) = (client_id.into(), "Where?".into());
-        let command =
-            messages::Command::Send { client_id, to: place, body, reply_to: None, files: Vec::new(), rich };
+        let command = messages::Command::Send {
+            client_id,
+            to: place,
+            body,
+            extension: None,
+            reply_to: None,
+            files: Vec::new(),
+            rich,
+        };
         let (id, seq) = acknowledged(&scene.ask(&ann, command)).unwrap();
         [&bob, &phone].into_iter().for_each(|device| _ = scene.take(device));
         vote(&scene, &bob, id, seq, 1);
@@ -266,6 +281,7 @@ fn a_reply_in_a_thread_reaches_all_members_once() {
         client_id,
         to: To::Conversation(room),
         body,
+        extension: None,
         reply_to: None,
         files: vec![],
         rich,

@@ -135,6 +135,7 @@ impl Play {
             client_id,
             to: self.to(),
             body: body.into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich: None,

@@ -436,7 +436,7 @@ fn filters_apply_to_every_text() {
     scene.post(&ann, to("bob"), "4", "Hello").unwrap();
     assert_eq!(scene.bodies(&bob), ["Hello"]);
     let conversation = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
-    let change = MessageChange::Edit("casino".into());
+    let change = MessageChange::edit("casino");
     let heard =
         scene.ask(&ann, Request::new(5, messages::Command::Change { conversation, seq: Seq(1), change }));
     assert!(matches!(heard[..], [event!(Some(5), session::Refused(Refusal::Filtered))]), "{heard:?}");

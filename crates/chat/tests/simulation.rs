@@ -341,6 +341,7 @@ impl Simulation {
             client_id: id.into(),
             to: to(USERS[to_user]),
             body: body.into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich: None,
@@ -372,7 +373,7 @@ impl Simulation {
         let Some((conversation, seq, is_own)) = known.choose(&mut self.rng).copied() else { return };
         let reaction = Reaction::parse(["👍", ":party:", "❤️"].choose(&mut self.rng).unwrap()).unwrap();
         let change = match self.rng.random_range(0..10) {
-            0..3 if is_own => MessageChange::Edit(format!("edit {}", self.rng.random::<u16>()).into()),
+            0..3 if is_own => MessageChange::edit(format!("edit {}", self.rng.random::<u16>())),
             3 if is_own => MessageChange::Delete,
             4 => MessageChange::Pin(self.rng.random_bool(0.7)),
             _ => MessageChange::React { reaction, on: self.rng.random_bool(0.7) },
@@ -552,6 +553,8 @@ impl Simulation {
                 kind: MessageKind::Text,
                 client_id: id.into(),
                 body: written.body.as_str().into(),
+                extension: None,
+                position: 0,
                 time: Timestamp(0),
                 reply_to: None,
                 version: 0,

@@ -122,6 +122,7 @@ impl From<Networks> for String {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
     pub body_bytes: u32,
+    pub extension_bytes: u32,
     pub page: u32,
     pub watch: u32,
     pub contacts: u32,
@@ -388,6 +389,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             body_bytes: 8_192,
+            extension_bytes: 32_768,
             page: 100,
             watch: 500,
             contacts: 10_000,
@@ -680,6 +682,8 @@ fn nested<'a>(settings: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
     table
 }
 
+/// A page of messages is read into memory as a whole.
+const MOST_EXTENSION_BYTES: u32 = 262_144;
 const OUTPUT_MEMORY_MIB: std::ops::RangeInclusive<u32> = 16..=65_536;
 /// More than any line can use.
 const MOST_SOCKET_BUFFER_KIB: u32 = 65_536;
@@ -704,6 +708,10 @@ fn check(config: &Config) -> Outcome {
                 "set web.frame_bytes to {} or more",
                 config.limits.body_bytes.saturating_mul(2)
             )));
+    }
+    if config.limits.extension_bytes > MOST_EXTENSION_BYTES {
+        return Err(Trouble::new(format!("limits.extension_bytes may not be above {MOST_EXTENSION_BYTES}"))
+            .because("a page of messages is read into memory as a whole"));
     }
     let too_small = [
         ("limits.body_bytes", u64::from(config.limits.body_bytes)),
@@ -856,6 +864,7 @@ mod tests {
         assert!(message("https = \"127.0.0.1:8443\"").contains("--tls-cert"));
         assert!(message("tls_cert = \"x\"\ntls_key = \"y\"").contains("--https"));
         assert!(message("[limits]\nbody_bytes = 60000").contains("120000"));
+        assert!(message("[limits]\nextension_bytes = 262145").contains("may not be above 262144"));
         for (setting, range) in [
             ("idle = \"59s\"", "1m to 1h"),
             ("idle = \"2h\"", "1m to 1h"),

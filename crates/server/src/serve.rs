@@ -495,6 +495,7 @@ fn node_config(config: &Config, role: Option<&calls::Role>) -> Outcome<NodeConfi
     Ok(NodeConfig {
         limits: chat::Limits {
             body_bytes: limits.body_bytes,
+            extension_bytes: limits.extension_bytes,
             page: limits.page,
             watch: limits.watch,
             contacts: limits.contacts,

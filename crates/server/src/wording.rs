@@ -8,7 +8,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-use chat::{CallEntry, Media};
+use chat::{CallEntry, Media, News};
 
 pub(crate) use self::message::{Message, Value};
 
@@ -53,6 +53,8 @@ pub(crate) struct NoticeWords {
     pub(crate) messages: Message,
     /// `name`: who has.
     pub(crate) mentioned: Message,
+    /// The last message has only content for other apps.
+    opaque: String,
 }
 
 struct CallWords {
@@ -112,6 +114,7 @@ impl Words {
                 message: text("/notification/message"),
                 messages: message("/notification/messages"),
                 mentioned: message("/notification/mentioned"),
+                opaque: text("/notification/opaque"),
             },
             call: CallWords {
                 audio: text("/call/audio"),
@@ -123,6 +126,12 @@ impl Words {
                 no_longer_rings: text("/call/noLongerRings"),
             },
         }
+    }
+
+    /// The last message, or its description in the reader's language. The body of a call's entry is in English.
+    pub(crate) fn said<'n>(&'n self, news: &'n News) -> Option<&'n str> {
+        let described = news.call.map(|call| self.call(call)).or(news.opaque.then_some(&*self.notice.opaque));
+        described.or(news.body.as_deref())
     }
 
     /// For the attribute of that name.

@@ -167,6 +167,7 @@ fn append(
         from,
         client_id: client_id.into(),
         body: "x".repeat(100).into(),
+        extension: None,
         time: Timestamp(time),
         reply_to: None,
         rich: None,

@@ -20,6 +20,7 @@ impl CallStore for Sqlite {
             kind: message.kind,
             client_id: message.client_id,
             body: message.body,
+            extension: message.extension,
             time: message.time,
             reply_to: message.reply_to,
             files: Vec::new(),

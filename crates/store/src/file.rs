@@ -68,7 +68,7 @@ impl FileStore for Sqlite {
         files: Vec<FileId>,
         done: Done<Result<(Appended, Vec<File>), Refusal>>,
     ) {
-        let bytes = append.body.len();
+        let bytes = message::bytes(&append.body, append.extension.as_deref());
         let job = move |batch: &mut Batch<'_>| append_with(batch, &append, &files);
         self.shared.write(writer::write(job, |outcome, _| done(outcome)), bytes);
     }

@@ -106,6 +106,7 @@ fn held_of(db: &Connection, new: &NewHeld, conversation: ConversationId) -> Outc
         other,
         client_id: new.client_id.clone(),
         body: new.body.clone(),
+        extension: new.extension.clone(),
         time: new.time,
         reply_to: new.reply_to,
         files: new.files.clone(),
@@ -118,7 +119,8 @@ fn held_of(db: &Connection, new: &NewHeld, conversation: ConversationId) -> Outc
 fn insert(db: &Connection, held: &Held, report: u64) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO held_message (site, user, number, state, report, conversation, client_id, time, reply_to, \
-         files, body, thread, reason) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '')"
+         files, body, thread, reason, extension) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13)"
     );
     let files: Vec<u8> = held.files.iter().flat_map(|file| file.number.to_be_bytes()).collect();
     db.prepare_cached(sql)?.execute(params![
@@ -133,7 +135,8 @@ fn insert(db: &Connection, held: &Held, report: u64) -> Outcome<()> {
         held.reply_to.map_or(0, |to| to.0 as i64),
         files,
         &*held.body,
-        held.thread.map_or(0, |root| root.0 as i64)
+        held.thread.map_or(0, |root| root.0 as i64),
+        held.extension.as_deref(),
     ])?;
     Ok(())
 }
@@ -168,7 +171,7 @@ pub(crate) fn forget_refused(db: &Connection, user: UserId) -> Outcome<bool> {
 /// The columns of [`row`], and the number.
 macro_rules! columns {
     () => {
-        "user, number, state, conversation, client_id, time, reply_to, files, body, reason, thread"
+        "user, number, state, conversation, client_id, time, reply_to, files, body, reason, thread, extension"
     };
 }
 
@@ -229,6 +232,7 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(Held, i64)> {
         other: None,
         client_id: row.get(4)?,
         body: row.get(8)?,
+        extension: row.get(11)?,
         time: Timestamp(row.get::<_, i64>(5)? as u64),
         reply_to: seq(6)?,
         files: files.map(|bytes| FileId { site, number: number(bytes) }).collect(),

@@ -218,6 +218,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
             kind: MessageKind::Text,
             client_id: imported_client_id(number),
             body: message.body.clone(),
+            extension: None,
             time: message.time,
             reply_to,
             rich: None,

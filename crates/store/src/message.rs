@@ -110,6 +110,11 @@ pub(crate) fn sent_before(batch: &mut Batch<'_>, from: UserId, client_id: &str) 
     Ok(answer.optional()?)
 }
 
+/// The size of a message in the writer's queue.
+pub(crate) fn bytes(body: &str, extension: Option<&str>) -> usize {
+    body.len() + extension.map_or(0, str::len)
+}
+
 /// Whether a body by one member mentions the other member.
 pub(crate) fn mentions_other(db: &Connection, id: ConversationId, from: UserId, body: &str) -> Outcome<bool> {
     let Some(other) = id.other(from).filter(|_| body.contains('@')) else { return Ok(false) };
@@ -128,7 +133,8 @@ pub(crate) fn insert(
     let reply_to = append.reply_to.filter(|to| (1..seq).contains(&to.0)).map(|to| to.0 as i64);
     let sql = sql!(
         "INSERT INTO message (position, site, conversation, seq, previous, sender, mention, time, reply_to, \
-               client_id, body, kind) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+               client_id, body, kind, extension) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
     );
     db.prepare_cached(sql)?.execute(params![
         number as i64,
@@ -143,6 +149,7 @@ pub(crate) fn insert(
         &*append.client_id,
         &*append.body,
         kind_code(append.kind),
+        append.extension.as_deref(),
     ])?;
     if seq.is_multiple_of(MILESTONE) {
         let sql = sql!("INSERT INTO milestone (site, conversation, seq, position) VALUES ($1, $2, $3, $4)");
@@ -397,7 +404,7 @@ impl<'a> Lines<'a> {
     pub(crate) fn new(db: &'a Connection, reader: UserId) -> Outcome<Lines<'a>> {
         let sql = sql!(
             "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
-                   files, rich, kind FROM message WHERE position = $1"
+                   files, rich, kind, extension FROM message WHERE position = $1"
         );
         let statement = db.prepare_cached(sql)?;
         let blocked = Blocked::by(reader);
@@ -425,7 +432,9 @@ impl<'a> Lines<'a> {
             kind: kind(row.get(12)?),
             client_id: row.get(7)?,
             body: row.get(8)?,
+            extension: row.get(13)?,
             time: Timestamp(number(5)?),
+            position,
             reply_to: row.get::<_, Option<i64>>(6)?.map(|to| Seq(to as u64)),
             version: number(9)?,
             edited: None,

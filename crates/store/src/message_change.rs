@@ -46,8 +46,8 @@ pub(crate) fn change(
     let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
     let before = Lines::new(db, by)?.at(at)?.map(|line| line.message);
     let Some(before) = before else { return Ok(Err(Refusal::NoSuchMessage)) };
-    if let (Some(links), MessageChange::Edit(body)) = (target.links, &wanted.change)
-        && let Err(refusal) = first_contact(body, 0, links)
+    if let (Some(links), MessageChange::Edit { body, extension }) = (target.links, &wanted.change)
+        && let Err(refusal) = first_contact([&**body].into_iter().chain(extension.as_deref()), 0, links)
     {
         return Ok(Err(refusal));
     }
@@ -273,12 +273,14 @@ fn apply(
     before: &StoredMessage,
 ) -> Outcome<Result<bool, Refusal>> {
     match &wanted.change {
-        MessageChange::Edit(body) if *body == before.body => return Ok(Ok(false)),
-        MessageChange::Edit(body) => {
+        MessageChange::Edit { body, extension } if *body == before.body && *extension == before.extension => {
+            return Ok(Ok(false));
+        }
+        MessageChange::Edit { body, extension } => {
             if let Err(refusal) = keep_revision(batch.db, batch.position().number + 1, wanted, at, before)? {
                 return Ok(Err(refusal));
             }
-            replace_body(batch, wanted, target, at, before, body)?;
+            replace_texts(batch, wanted, target, at, before, (body, extension.as_deref()))?;
             let preview = before.rich.as_ref().and_then(|rich| rich.preview.as_ref());
             if preview.is_some_and(|preview| !body.contains(&*preview.url)) {
                 preview::remove(batch.db, before.from.site, at)?;
@@ -297,7 +299,7 @@ fn apply(
             if let Err(refusal) = keep_revision(batch.db, batch.position().number + 1, wanted, at, before)? {
                 return Ok(Err(refusal));
             }
-            replace_body(batch, wanted, target, at, before, "")?;
+            replace_texts(batch, wanted, target, at, before, ("", None))?;
             reactions::take_all_off(batch.db, before.from.site, at)?;
             if !before.files.is_empty() {
                 file::remove_of_message(batch.db, before.from.site, at)?;
@@ -387,22 +389,22 @@ fn mark_changed(batch: &mut Batch<'_>, at: u64, before: &StoredMessage, now: Sta
     Ok(())
 }
 
-/// Keeps the former body as a revision, and updates the count of mentions.
-fn replace_body(
+/// Replaces body and extension, and updates the count of mentions.
+fn replace_texts(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
     target: &Target,
     at: u64,
     before: &StoredMessage,
-    body: &str,
+    (body, extension): (&str, Option<&str>),
 ) -> Outcome<()> {
     let (id, db) = (wanted.conversation, batch.db);
     let mentioned: bool = db
         .prepare_cached(sql!("SELECT mention FROM message WHERE position = $1"))?
         .query_row([at as i64], |row| row.get(0))?;
     let mentions = message::mentions_other(db, id, before.from, body)?;
-    db.prepare_cached(sql!("UPDATE message SET body = $2, mention = $3 WHERE position = $1"))?
-        .execute(params![at as i64, body, mentions])?;
+    let sql = sql!("UPDATE message SET body = $2, mention = $3, extension = $4 WHERE position = $1");
+    db.prepare_cached(sql)?.execute(params![at as i64, body, mentions, extension])?;
     search::changed(batch, at, id, body)?;
     if let Some((room, who)) = &target.room {
         let sql = sql!("DELETE FROM mention WHERE site = $1 AND room = $2 AND seq = $3");

@@ -17,7 +17,7 @@ use crate::writer::{self, Batch};
 
 impl RequestStore for Sqlite {
     fn append_request(&self, append: Append, rules: RequestRules, done: Done<Result<Requested, Refusal>>) {
-        let bytes = append.body.len();
+        let bytes = message::bytes(&append.body, append.extension.as_deref());
         let job = writer::write(move |batch| self::append(batch, &append, rules), |outcome, _| done(outcome));
         self.shared.write(job, bytes);
     }
@@ -101,7 +101,8 @@ fn may_ask(
         return Ok(Err(refusal));
     }
     let attachments = append.rich.as_ref().map_or(0, |rich| rich.attachments());
-    Ok(first_contact(&append.body, attachments, rules.links))
+    let texts = [&*append.body].into_iter().chain(append.extension.as_deref());
+    Ok(first_contact(texts, attachments, rules.links))
 }
 
 /// The conversation as the recipient of the request sees it.

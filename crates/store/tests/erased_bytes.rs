@@ -7,8 +7,8 @@ use std::path::Path;
 
 use asking::{Directory, NOW, add_site, ask, direct, message, put, sub};
 use chat::{
-    AvatarChange, Blobs, By, ChangeMessage, ConversationId, EraseSlice, EraseStore, FileFound, FileId,
-    FileLimits, FilePlace, FileStore, FileType, MessageChange, MessageStore, MessagesAfterErasure,
+    Append, AvatarChange, Blobs, By, ChangeMessage, ConversationId, EraseSlice, EraseStore, FileFound,
+    FileId, FileLimits, FilePlace, FileStore, FileType, MessageChange, MessageStore, MessagesAfterErasure,
     NewErasure, NewFile, NewForward, NewRich, NewRoom, Picture, Post, Rendition, RoomChange, RoomKind,
     RoomLimits, RoomName, RoomStore, Search, Seq, Timestamp, UserId,
 };
@@ -60,13 +60,16 @@ fn nothing_of_an_erased_user_stays_in_any_file() {
         let (from, to) = if number % 3 == 0 { (bob, ann) } else { (ann, bob) };
         let words =
             format!("{} {WORD}{number} and some more words of no. {number}", "lorem ipsum ".repeat(20));
+        let extension = (from == ann && number % 2 == 0).then(|| format!("<x>{WORD}{number}</x>").into());
         let body = if from == ann { words } else { format!("plain {number}") };
-        ask(|done| store.append(message(from, to, &format!("id-{number}"), &body), done));
+        let append = Append { extension, ..message(from, to, &format!("id-{number}"), &body) };
+        ask(|done| store.append(append, done));
     }
     // Former bodies, and pages that become free.
     for seq in 2..200 {
         for body in [format!("edited {WORD}{seq}"), "short".to_owned()] {
-            let change = MessageChange::Edit(body.into());
+            let extension = (seq % 3 == 0).then(|| format!("<x>{WORD}{seq}</x>").into());
+            let change = MessageChange::Edit { body: body.into(), extension };
             let wanted = ChangeMessage { conversation: id, seq: Seq(seq), by: ann, change, time: NOW };
             _ = ask(|done| store.change_message(wanted, done));
         }
@@ -105,6 +108,7 @@ fn post(store: &Sqlite, room: ConversationId, from: UserId, files: Vec<FileId>, 
         from,
         client_id,
         body,
+        extension: None,
         time: NOW,
         reply_to: None,
         files,

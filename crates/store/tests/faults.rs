@@ -159,7 +159,7 @@ fn edit(seq: u64, body: &str) -> ChangeMessage {
         conversation: direct(ann, bob),
         seq: Seq(seq),
         by: ann,
-        change: MessageChange::Edit(body.into()),
+        change: MessageChange::edit(body),
         time: asking::NOW,
     }
 }

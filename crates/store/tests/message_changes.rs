@@ -70,7 +70,7 @@ fn an_unchanged_message_keeps_its_row_and_has_no_other() {
         assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
     }
     assert_eq!(count("SELECT sum(changed) FROM message"), 0);
-    change(&store, ann, bob, MessageChange::Edit("hello".into()));
+    change(&store, ann, bob, MessageChange::edit("hello"));
     change(&store, bob, ann, thumb());
     for (table, rows) in
         [("message_change", 1), ("message_revision", 1), ("reaction", 1), ("reaction_count", 1)]
@@ -94,6 +94,7 @@ fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
         from: ann,
         client_id,
         body,
+        extension: None,
         time: NOW,
         reply_to: None,
         files: Vec::new(),
@@ -113,7 +114,7 @@ fn a_removed_site_leaves_no_row_in_any_table() {
         for number in 0..40 {
             say(&store, ann, bob, &number.to_string(), "hi");
         }
-        change(&store, ann, bob, MessageChange::Edit("hello".into()));
+        change(&store, ann, bob, MessageChange::edit("hello"));
         change(&store, bob, ann, thumb());
         write_in_a_room(&store, ann, bob);
     }

@@ -144,7 +144,10 @@ fn message_change() -> impl Strategy<Value = MessageChange> {
     let reaction =
         prop::sample::select(vec!["👍", "❤️", ":a:", ":b:", ":c:", ":d:", ":e:", ":f:", ":g:", ":h:"]);
     prop_oneof![
-        4 => body.prop_map(|body| MessageChange::Edit(body.into())),
+        4 => (body, proptest::option::of(Just("<y/>"))).prop_map(|(body, extension)| MessageChange::Edit {
+            body: body.into(),
+            extension: extension.map(Box::from),
+        }),
         1 => Just(MessageChange::Delete),
         2 => any::<bool>().prop_map(MessageChange::Pin),
         8 => (reaction, prop::bool::weighted(0.8)).prop_map(|(reaction, on)| MessageChange::React {
@@ -299,13 +302,19 @@ impl Subject {
             }
             Step::Append { from, to, client_id, mention, reply_to, time } => {
                 let Some(conversation) = with(*from, *to) else { return Default::default() };
-                let body = if *mention { format!("hello @u{to}!") } else { format!("hello u{to}") };
+                let extension = client_id.is_multiple_of(3).then_some("<x/>");
+                let body = match mention {
+                    true => format!("hello @u{to}!"),
+                    false if client_id.is_multiple_of(9) => String::new(),
+                    false => format!("hello u{to}"),
+                };
                 let append = || Append {
                     kind: chat::MessageKind::Text,
                     conversation,
                     from: *from,
                     client_id: client_id.to_string().into(),
                     body: body.as_str().into(),
+                    extension: extension.map(Box::from),
                     time: Timestamp(NOW.0 + time),
                     reply_to: reply_to.map(Seq),
                     rich: None,

@@ -51,6 +51,7 @@ fn post(store: &Sqlite, room: &RoomName, from: UserId, id: &str, thread: Option<
         from,
         client_id: id.into(),
         body: "hi".into(),
+        extension: None,
         time: NOW,
         reply_to: None,
         files: Vec::new(),

@@ -183,6 +183,7 @@ impl Pair {
                     from: user,
                     client_id: format!("m{}", rng.random_range(0..300)).into(),
                     body: BODIES[rng.random_range(0..BODIES.len())].into(),
+                    extension: rng.random_bool(0.3).then(|| "<x/>".into()),
                     time: now,
                     reply_to: rng.random_bool(0.3).then(|| Seq(rng.random_range(0..20))),
                     files: Vec::new(),
@@ -396,7 +397,7 @@ fn change(rng: &mut StdRng) -> RoomChange {
 
 fn message_change(rng: &mut StdRng) -> MessageChange {
     match rng.random_range(0..6) {
-        0 | 1 => MessageChange::Edit(BODIES[rng.random_range(0..BODIES.len())].into()),
+        0 | 1 => MessageChange::edit(BODIES[rng.random_range(0..BODIES.len())]),
         2 => MessageChange::Delete,
         3 => MessageChange::Pin(rng.random_bool(0.7)),
         on => {

@@ -621,6 +621,7 @@ impl Run {
                     kind: MessageKind::Text,
                     client_id: format!("m{}", self.clients).into(),
                     body: body.into(),
+                    extension: None,
                     time,
                     reply_to: None,
                     files: Vec::new(),

@@ -31,6 +31,7 @@ fn main() {
             version: None,
             edited: None,
             deleted: false,
+            opaque: false,
             call: None,
             pinned: false,
             reactions: Vec::new(),

@@ -697,7 +697,7 @@ pub struct Message<'a> {
     #[serde(borrow)]
     pub from: Cow<'a, str>,
     /// The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a
-    /// retry.
+    /// retry. Other apps make longer ids, of any characters except control characters: at most 255 bytes.
     #[serde(borrow)]
     pub id: Cow<'a, str>,
     #[serde(borrow)]
@@ -716,6 +716,9 @@ pub struct Message<'a> {
     /// The message was deleted; `body` is empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+    /// Another app sent the message, with content that only such apps can show. `body` is empty.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opaque: bool,
     /// The entry of a finished call. `body` describes the call in English.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallEntry>,
@@ -1227,6 +1230,9 @@ pub struct Held<'a> {
     pub state: HeldState,
     #[serde(borrow)]
     pub body: Cow<'a, str>,
+    /// As in a message.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opaque: bool,
     /// Unix milliseconds.
     pub time: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]

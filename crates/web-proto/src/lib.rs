@@ -42,3 +42,9 @@ pub const VERSION: u8 = 1;
 
 /// Most bytes of a `send`'s `id` and of [`Hello::device`].
 pub const ID_BYTES: usize = 64;
+
+/// Whether a web client may give a message this id.
+pub fn is_message_id(id: &str) -> bool {
+    let may_be_in_it = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=ID_BYTES).contains(&id.len()) && id.bytes().all(may_be_in_it)
+}

@@ -367,6 +367,8 @@ struct Posted<'a> {
     edited: Option<u64>,
     #[serde(default)]
     deleted: bool,
+    #[serde(default)]
+    opaque: bool,
     call: Option<CallEntry>,
     #[serde(default)]
     pinned: bool,
@@ -402,6 +404,7 @@ impl<'a> Posted<'a> {
             version: self.version,
             edited: self.edited,
             deleted: self.deleted,
+            opaque: self.opaque,
             call: self.call,
             pinned: self.pinned,
             reactions: self.reactions,

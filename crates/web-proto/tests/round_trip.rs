@@ -777,7 +777,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
     let change = (
         number(),
         number(),
-        any::<[bool; 2]>(),
+        any::<[bool; 3]>(),
         option::of(call_entry()),
         vec(reaction(), 0..3),
         vec(file(), 0..3),
@@ -792,7 +792,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
             body,
             time,
             reply_to,
-            (version, edited, [deleted, pinned], call, reactions, files, rich),
+            (version, edited, [deleted, opaque, pinned], call, reactions, files, rich),
         )| {
             let (poll, forwarded, thread, number, replies, preview, sticker) = rich;
             Message {
@@ -806,6 +806,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
                 version,
                 edited,
                 deleted,
+                opaque,
                 call,
                 pinned,
                 reactions,

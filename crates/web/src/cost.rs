@@ -59,7 +59,7 @@ commands! {
     "forward", Whole: Command::Messages(messages::Command::Forward { .. }),
     "typing", Words: Command::Messages(messages::Command::Typing { .. }),
     "group_call", Words: Command::Calls(calls::Command::Group { .. }),
-    "edit", Whole: Command::Messages(messages::Command::Change { change: MessageChange::Edit(_), .. }),
+    "edit", Whole: Command::Messages(messages::Command::Change { change: MessageChange::Edit { .. }, .. }),
     "delete", Words: Command::Messages(messages::Command::Change { change: MessageChange::Delete, .. }),
     "react", Words: Command::Messages(messages::Command::Change { change: MessageChange::React { .. }, .. }),
     "vote", Words: Command::Messages(messages::Command::Change { change: MessageChange::Vote(_), .. }),
@@ -247,6 +247,7 @@ impl Room {
             client_id,
             to,
             body: body.into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich,
@@ -365,6 +366,7 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
             client_id: client_id.into(),
             to,
             body: "words".into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich: None,
@@ -411,7 +413,7 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         (0, room.change(long, MessageChange::Pin(false))),
         (0, room.change(long, MessageChange::Preview(Some(Box::new(preview))))),
         (0, room.change(long, MessageChange::Preview(None))),
-        (1, room.change(long, MessageChange::Edit("z".into()))),
+        (1, room.change(long, MessageChange::edit("z"))),
         (0, room.change(poll, MessageChange::ClosePoll)),
         (0, Request::new(re, rooms::Command::Change { conversation: id, change: Box::new(topic) })),
         (0, Request::from(messages::Command::Mark { conversation: id, set: chat::MarkerSet::Read(poll) })),
@@ -584,8 +586,8 @@ fn edits_forwards_and_pins_of_a_room_are_bounded_in_bytes() {
     let mut received = 0;
     for round in 0..60 {
         for (who, seq) in own.iter().enumerate() {
-            let body = format!("{round}{}", "y".repeat(BODY_BYTES as usize - 8)).into();
-            room.say(who, room.change(*seq, MessageChange::Edit(body)));
+            let body = format!("{round}{}", "y".repeat(BODY_BYTES as usize - 8));
+            room.say(who, room.change(*seq, MessageChange::edit(body)));
             let client_id = format!("f-{round}-{who}").into();
             let to = To::Conversation(room.id);
             room.say(

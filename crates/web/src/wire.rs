@@ -190,6 +190,21 @@ mod tests {
     }
 
     #[test]
+    fn web_clients_give_messages_short_ids_of_few_characters() {
+        let long = "x".repeat(65);
+        for id in ["", "a b", "a.b", "ä", "call:1", &long] {
+            for fields in [
+                r#""t":"send","to":{"user":"ben"},"body":"x""#,
+                r#""t":"poll","to":{"user":"ben"},"body":"x","choices":["a","b"]"#,
+                r#""t":"sticker","to":{"user":"ben"},"sticker":"0123456789abcdef""#,
+                r#""t":"forward","to":{"user":"ben"},"conversation":"1","seq":1"#,
+            ] {
+                check(&format!(r#"{{"id":"{id}",{fields}}}"#), Code::BadValue, None, Some(id));
+            }
+        }
+    }
+
+    #[test]
     fn a_command_without_an_answer_gets_an_error_without_an_address() {
         check(r#"{"t":"marker","conversation":"x","read":1}"#, Code::NoSuchConversation, None, None);
         check(r#"{"t":"typing","to":{"user":""},"on":true}"#, Code::NoSuchUser, None, None);

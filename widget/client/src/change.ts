@@ -42,6 +42,8 @@ export interface Queued {
   id: string;
   key: ConversationKey;
   body: string;
+  /** Another app of the member sent the message. */
+  opaque?: true;
   replyTo?: number;
   files?: readonly SentFile[];
   /** A poll, the thread of the message, or the origin of a forwarded message. */

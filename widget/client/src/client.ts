@@ -536,6 +536,8 @@ export interface Message {
   edited?: number;
   /** The message was deleted for all users; the body is empty. */
   deleted?: true;
+  /** Another app sent the message, with content that only such apps can show; the body is empty. */
+  opaque?: true;
   reactions?: readonly Reaction[];
   files?: readonly SentFile[];
   /** The message is pinned. */

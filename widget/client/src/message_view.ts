@@ -18,6 +18,7 @@ export function drawn(message: WireMessage, me: string | undefined): Message {
 const SAID = [
   'edited',
   'deleted',
+  'opaque',
   'pinned',
   'call',
   'poll',

@@ -49,7 +49,7 @@ export class Unsent {
   }
 
   /** The server holds the message outside of the conversation, or a moderator has refused it. */
-  held(key: ConversationKey, { id, body, time, reply_to, state, reason }: Held): void {
+  held(key: ConversationKey, { id, body, opaque, time, reply_to, state, reason }: Held): void {
     const {
       failed: _,
       why: __,
@@ -58,6 +58,7 @@ export class Unsent {
       id,
       key,
       body,
+      ...(opaque && { opaque: true }),
       time,
       ...(reply_to && { replyTo: reply_to }),
     };

@@ -358,6 +358,7 @@ export class Views {
       from: this.replica.me?.user ?? '',
       mine: true,
       body: queued.body,
+      ...(queued.opaque && { opaque: true }),
       time: queued.time,
       ...(queued.replyTo !== undefined && { replyTo: queued.replyTo }),
       ...(queued.files && { files: queued.files }),

@@ -767,7 +767,7 @@ export type Event =
       seq: number;
       /** Id of the user who posted it. */
       from: string;
-      /** The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a retry. */
+      /** The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a retry. Other apps make longer ids, of any characters except control characters: at most 255 bytes. */
       id: string;
       body: string;
       /** Unix milliseconds. */
@@ -779,6 +779,8 @@ export type Event =
       edited?: number;
       /** The message was deleted; `body` is empty. */
       deleted?: boolean;
+      /** Another app sent the message, with content that only such apps can show. `body` is empty. */
+      opaque?: boolean;
       /** The entry of a finished call. `body` describes the call in English. */
       call?: CallEntry;
       /** The message is pinned above the conversation. */
@@ -1506,6 +1508,8 @@ export type Held = {
   user?: string;
   state: HeldState;
   body: string;
+  /** As in a message. */
+  opaque?: boolean;
   /** Unix milliseconds. */
   time: number;
   reply_to?: number;
@@ -1633,7 +1637,7 @@ export type Message = {
   seq: number;
   /** Id of the user who posted it. */
   from: string;
-  /** The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a retry. */
+  /** The `id` of the sender's `send`. The sender's devices recognise own messages by it, also after a retry. Other apps make longer ids, of any characters except control characters: at most 255 bytes. */
   id: string;
   body: string;
   /** Unix milliseconds. */
@@ -1645,6 +1649,8 @@ export type Message = {
   edited?: number;
   /** The message was deleted; `body` is empty. */
   deleted?: boolean;
+  /** Another app sent the message, with content that only such apps can show. `body` is empty. */
+  opaque?: boolean;
   /** The entry of a finished call. `body` describes the call in English. */
   call?: CallEntry;
   /** The message is pinned above the conversation. */

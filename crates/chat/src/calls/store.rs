@@ -34,6 +34,7 @@ impl NewCallEntry {
             kind: MessageKind::Call,
             client_id: entry.client_id(),
             body: entry.body(),
+            extension: None,
             time,
             reply_to: None,
             rich: None,

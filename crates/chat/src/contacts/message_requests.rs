@@ -165,8 +165,12 @@ pub fn is_stranger(relation: Relation) -> bool {
 
 /// Rules for a message request: no links, no attachments. Stores call it, because only they know whether a message is
 /// one.
-pub fn first_contact(body: &str, attachments: usize, links: LinkRule) -> Result<(), Refusal> {
-    if attachments > 0 || links == LinkRule::Refused && has_link(body) {
+pub fn first_contact<'t>(
+    texts: impl IntoIterator<Item = &'t str>,
+    attachments: usize,
+    links: LinkRule,
+) -> Result<(), Refusal> {
+    if attachments > 0 || links == LinkRule::Refused && texts.into_iter().any(has_link) {
         return Err(Refusal::FirstContact);
     }
     Ok(())
@@ -292,8 +296,8 @@ mod tests {
             "t.me/evil",
         ] {
             assert!(has_link(body), "{body}");
-            assert_eq!(first_contact(body, 0, LinkRule::Refused), Err(Refusal::FirstContact), "{body}");
-            assert_eq!(first_contact(body, 0, LinkRule::Allowed), Ok(()), "{body}");
+            assert_eq!(first_contact([body], 0, LinkRule::Refused), Err(Refusal::FirstContact), "{body}");
+            assert_eq!(first_contact([body], 0, LinkRule::Allowed), Ok(()), "{body}");
         }
         for body in [
             "",
@@ -309,8 +313,8 @@ mod tests {
             "1.5/2",
         ] {
             assert!(!has_link(body), "{body}");
-            assert_eq!(first_contact(body, 0, LinkRule::Refused), Ok(()), "{body}");
+            assert_eq!(first_contact([body], 0, LinkRule::Refused), Ok(()), "{body}");
         }
-        assert_eq!(first_contact("hi", 1, LinkRule::Allowed), Err(Refusal::FirstContact));
+        assert_eq!(first_contact(["hi"], 1, LinkRule::Allowed), Err(Refusal::FirstContact));
     }
 }

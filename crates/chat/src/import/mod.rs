@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
 
+use crate::id::IMPORTED_ID;
 use crate::rooms::{NewRoom, Role, Room, RoomChange, RoomKind};
 use crate::site::token::profile;
 use crate::{ConversationId, Position, Profile, RoomLimits, SiteId, Sub, Timestamp, Trim, UserId};
@@ -259,7 +260,7 @@ impl ImportRules {
 
 /// The client id of an imported message, by the number of its position. No client can send such an id.
 pub fn imported_client_id(number: u64) -> Box<str> {
-    format!("import:{number:x}").into()
+    format!("{IMPORTED_ID}{number:x}").into()
 }
 
 #[cfg(test)]

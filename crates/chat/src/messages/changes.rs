@@ -44,7 +44,7 @@ pub fn drops_revision(
     let Some(oldest) = kept.oldest.filter(|_| is_full) else { return Ok(false) };
     match change {
         _ if now.since(oldest) >= EVIDENCE_MS => Ok(true),
-        MessageChange::Edit(_) => Err(Refusal::NotAllowed),
+        MessageChange::Edit { .. } => Err(Refusal::NotAllowed),
         MessageChange::Delete
         | MessageChange::React { .. }
         | MessageChange::Pin(_)
@@ -66,13 +66,13 @@ pub fn may_change(
     is_moderator: bool,
 ) -> Result<(), Refusal> {
     match change {
-        MessageChange::Edit(_) if !is_own => Err(Refusal::NotAllowed),
+        MessageChange::Edit { .. } if !is_own => Err(Refusal::NotAllowed),
         MessageChange::Delete | MessageChange::ClosePoll | MessageChange::Preview(None)
             if !is_own && !is_moderator =>
         {
             Err(Refusal::NotAllowed)
         }
-        MessageChange::Edit(_)
+        MessageChange::Edit { .. }
         | MessageChange::React { on: true, .. }
         | MessageChange::Pin(true)
         | MessageChange::Vote(_)
@@ -82,7 +82,7 @@ pub fn may_change(
         {
             Err(Refusal::NoSuchMessage)
         }
-        MessageChange::Edit(_)
+        MessageChange::Edit { .. }
         | MessageChange::Delete
         | MessageChange::React { .. }
         | MessageChange::Pin(_)
@@ -101,7 +101,7 @@ pub fn may_edit(
     is_as_said: bool,
 ) -> Result<(), Refusal> {
     match change {
-        MessageChange::Edit(_) if kind == MessageKind::Call || has_poll || is_as_said => {
+        MessageChange::Edit { .. } if kind == MessageKind::Call || has_poll || is_as_said => {
             Err(Refusal::NotAllowed)
         }
         MessageChange::Vote(_) | MessageChange::ClosePoll if !has_poll => Err(Refusal::BadValue),
@@ -121,7 +121,7 @@ pub fn may_change_in_room(
     may(who, Act::TakeBack, rules)?;
     may_change(change, is_own, is_deleted, may(who, Act::Tidy, rules).is_ok())?;
     match change {
-        MessageChange::Edit(_) => may(who, Act::Post, rules),
+        MessageChange::Edit { .. } => may(who, Act::Post, rules),
         MessageChange::React { on: true, .. } | MessageChange::Vote(_) => may(who, Act::React, rules),
         // Only owners and moderators pin.
         MessageChange::Pin(_) => may(who, Act::Tidy, rules),
@@ -139,7 +139,7 @@ pub fn recorded_change(change: &MessageChange, is_own: bool, is_in_room: bool) -
         MessageChange::ClosePoll => (!is_own).then_some("close_poll"),
         MessageChange::Preview(None) => (!is_own).then_some("remove_preview"),
         MessageChange::Pin(on) => is_in_room.then_some(if *on { "pin" } else { "unpin" }),
-        MessageChange::Edit(_)
+        MessageChange::Edit { .. }
         | MessageChange::React { .. }
         | MessageChange::Vote(_)
         | MessageChange::Preview(Some(_)) => None,
@@ -150,7 +150,7 @@ pub fn recorded_change(change: &MessageChange, is_own: bool, is_in_room: bool) -
 /// block would keep the user's own words there forever.
 fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {
     match change {
-        MessageChange::Edit(_)
+        MessageChange::Edit { .. }
         | MessageChange::React { on: true, .. }
         | MessageChange::Pin(true)
         | MessageChange::Vote(_) => may_write(mode, peer_is_banned, relation),
@@ -165,7 +165,7 @@ fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &Mess
 /// Whether a small command sends a whole message to all members.
 fn sends_whole(change: &MessageChange) -> bool {
     match change {
-        MessageChange::Edit(_) | MessageChange::Pin(true) => true,
+        MessageChange::Edit { .. } | MessageChange::Pin(true) => true,
         MessageChange::Delete
         | MessageChange::React { .. }
         | MessageChange::Pin(false)
@@ -259,7 +259,9 @@ impl Messages {
             Err(refusal) => return self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         let flagged = match &change {
-            MessageChange::Edit(body) => asker.flagged(body),
+            MessageChange::Edit { body, extension } => {
+                asker.flagged([&**body].into_iter().chain(extension.as_deref()))
+            }
             _ => None,
         };
         let wanted =
@@ -299,8 +301,8 @@ impl Messages {
             self.whole_messages.check(&RoomName::Id(conversation), now)?;
         }
         match change {
-            MessageChange::Edit(body) => {
-                limits.check_body(body)?;
+            MessageChange::Edit { body, extension } => {
+                limits.check_texts(body, extension.as_deref(), false)?;
                 Rate::per_second(limits.site_sends_per_second).take_shared(&asker.site.counters.sends, now)
             }
             MessageChange::Delete
@@ -428,7 +430,7 @@ mod tests {
 
     #[test]
     fn changes_require_rights() {
-        let edit = || MessageChange::Edit("x".into());
+        let edit = || MessageChange::edit("x");
         let (no, none) = (Err(Refusal::NotAllowed), Err(Refusal::NoSuchMessage));
         let table = [
             // the change; own, own and deleted, another's, another's and deleted, another's as moderator
@@ -455,7 +457,7 @@ mod tests {
         let (open, frozen) = (rules(RoomKind::Public, false), rules(RoomKind::Public, true));
         let news = rules(RoomKind::Announcement, false);
         let [moderator, member, muted] = [Role::Moderator, Role::Member, Role::Muted].map(Standing::In);
-        let edit = || MessageChange::Edit("x".into());
+        let edit = || MessageChange::edit("x");
         let (no, deleted) = (Err(Refusal::NotAllowed), || MessageChange::Delete);
         let slow = Err(Refusal::SlowMode { retry_after_ms: 9 });
         let table = [
@@ -486,7 +488,7 @@ mod tests {
     fn changes_follow_the_relation() {
         let blocked = Relation { of_a: ContactState::None, of_b: ContactState::Blocked };
         let strangers = Relation { of_a: ContactState::None, of_b: ContactState::None };
-        let edit = MessageChange::Edit("x".into());
+        let edit = MessageChange::edit("x");
         for (change, to_stranger, in_block) in [
             (&edit, true, false),
             (&reaction(true), true, false),

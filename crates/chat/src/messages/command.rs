@@ -25,11 +25,16 @@ use crate::{
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Command {
     Send {
+        /// 1 to 255 bytes without control characters. Ids that begin like those of the server are refused.
         client_id: Box<str>,
         to: To,
+        /// A message with files or an extension may have an empty body.
         body: Box<str>,
+        /// Text that the sender's gateway stores with the body. Other gateways receive it unchanged; only they
+        /// know its format. The filters read it like a body. So a gateway must not write names of formats, such as
+        /// namespaces, in the form of addresses.
+        extension: Option<Box<str>>,
         reply_to: Option<Seq>,
-        /// A message with files may have an empty body.
         files: Vec<FileId>,
         rich: Option<Box<NewRich>>,
     },
@@ -125,8 +130,11 @@ impl MarkerSet {
 /// A change of an existing message.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageChange {
-    /// Replaces the body.
-    Edit(Box<str>),
+    /// Replaces the body and the extension. A message without files needs one of the two.
+    Edit {
+        body: Box<str>,
+        extension: Option<Box<str>>,
+    },
     /// Deletes the message for everybody.
     Delete,
     React {
@@ -143,11 +151,18 @@ pub enum MessageChange {
     Preview(Option<Box<NewPreview>>),
 }
 
+impl MessageChange {
+    /// An edit without an extension.
+    pub fn edit(body: impl Into<Box<str>>) -> MessageChange {
+        MessageChange::Edit { body: body.into(), extension: None }
+    }
+}
+
 impl std::fmt::Debug for MessageChange {
     /// Bodies stay out of logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            MessageChange::Edit(_) => "Edit",
+            MessageChange::Edit { .. } => "Edit",
             MessageChange::Delete => "Delete",
             MessageChange::React { on: true, .. } => "React",
             MessageChange::React { on: false, .. } => "React off",
@@ -211,7 +226,7 @@ impl Command {
                 Policy { is_stopped_by_raid: to.is_room(), ..MESSAGE }
             }
             Command::Change { change, .. } => match change {
-                MessageChange::Edit(_) => Policy { is_send: true, ..Policy::speaks(true) },
+                MessageChange::Edit { .. } => Policy { is_send: true, ..Policy::speaks(true) },
                 // A pin sends the whole message to all.
                 MessageChange::Pin(true) => {
                     Policy { is_send: true, speaks: true, is_seen_by_others: true, ..Policy::RECORDED }
@@ -243,8 +258,9 @@ impl Command {
     #[inline]
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
-            Command::Send { client_id: _, to: _, body, reply_to: _, files: _, rich } => {
+            Command::Send { client_id: _, to: _, body, extension, reply_to: _, files: _, rich } => {
                 let mut texts: Vec<&str> = vec![body];
+                texts.extend(extension.as_deref());
                 let mut can_wait = true;
                 if let Some(rich) = rich {
                     // The forwarded message is read from the store and filtered there; the site writes the
@@ -258,7 +274,11 @@ impl Command {
                 Publication { texts, addresses: Vec::new(), can_wait }
             }
             Command::Change { conversation: _, seq: _, change } => match change {
-                MessageChange::Edit(body) => Publication::text(body),
+                MessageChange::Edit { body, extension } => {
+                    let mut edited = Publication::text(body);
+                    edited.texts.extend(extension.as_deref());
+                    edited
+                }
                 // A reaction is one emoji or one of the site's own names.
                 MessageChange::Delete
                 | MessageChange::React { reaction: _, on: _ }
@@ -319,12 +339,12 @@ impl Messages {
         let Context { asker, re, is_waiting, verdict, now, .. } = context;
         let (session, site, re) = (asker.session, asker.session.user.site, re.unwrap_or_default());
         match command {
-            Command::Send { client_id, to, body, reply_to, files, rich } => {
+            Command::Send { client_id, to, body, extension, reply_to, files, rich } => {
                 let under_way = match self.enter(now) {
                     Ok(under_way) => under_way,
                     Err(refusal) => return self.refuse_message(session, client_id, refusal),
                 };
-                let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
+                let draft = Draft { client_id, body, extension, reply_to, files, rich, under_way, verdict };
                 match to.room(site) {
                     Ok(room) => self.post(&asker, room, draft, now),
                     Err(to) => {

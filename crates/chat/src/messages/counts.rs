@@ -80,7 +80,7 @@ impl Counted {
             MessageChange::ClosePoll => Some(Counted::PollEnd),
             MessageChange::Preview(None) => Some(Counted::NoPreview),
             // Pinned messages are shown above the others, also to clients that have not loaded the message.
-            MessageChange::Edit(_)
+            MessageChange::Edit { .. }
             | MessageChange::Delete
             | MessageChange::Pin(true)
             | MessageChange::Preview(Some(_)) => None,

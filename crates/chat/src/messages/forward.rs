@@ -103,6 +103,7 @@ impl Messages {
                 verdict,
                 client_id,
                 body: message.body,
+                extension: None,
                 reply_to: None,
                 files: Vec::new(),
                 rich: None,
@@ -156,13 +157,14 @@ impl Forward {
     }
 }
 
-/// Polls and entries of calls belong to their conversation and cannot be forwarded.
+/// Polls and entries of calls belong to their conversation and cannot be forwarded. An extension stays behind, because
+/// it may refer to its conversation. So a message that has nothing else cannot be forwarded either.
 fn may_forward(message: StoredMessage) -> Result<StoredMessage, Refusal> {
     if message.deleted {
         return Err(Refusal::NoSuchMessage);
     }
     let is_poll = message.rich.as_ref().is_some_and(|rich| rich.poll.is_some());
-    if is_poll || message.kind == MessageKind::Call {
+    if is_poll || message.kind == MessageKind::Call || message.is_opaque() {
         return Err(Refusal::NotAllowed);
     }
     Ok(message)

@@ -45,7 +45,7 @@ pub struct UnpublishedPage {
 pub fn is_gathered(change: &MessageChange, members: usize) -> bool {
     match change {
         MessageChange::React { .. } | MessageChange::Vote(_) => members > MOST_PUBLISHED_AT_ONCE,
-        MessageChange::Edit(_)
+        MessageChange::Edit { .. }
         | MessageChange::Delete
         | MessageChange::Pin(_)
         | MessageChange::ClosePoll
@@ -57,7 +57,7 @@ pub fn is_gathered(change: &MessageChange, members: usize) -> bool {
 pub fn publishes_all(change: &MessageChange) -> bool {
     match change {
         MessageChange::React { .. } | MessageChange::Vote(_) => false,
-        MessageChange::Edit(_)
+        MessageChange::Edit { .. }
         | MessageChange::Delete
         | MessageChange::Pin(_)
         | MessageChange::ClosePoll

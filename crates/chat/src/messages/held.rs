@@ -57,6 +57,7 @@ pub struct NewHeld {
     pub from: UserId,
     pub client_id: Box<str>,
     pub body: Box<str>,
+    pub extension: Option<Box<str>>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
     pub files: Vec<FileId>,
@@ -95,16 +96,17 @@ impl Messages {
     /// Holds a message instead of sending it.
     pub(crate) fn hold(self: &Arc<Self>, asker: &Asker, place: HeldPlace, draft: Draft, now: Timestamp) {
         let (session, site) = (asker.session, asker.site.site.id);
-        let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
         let why = match asker.shadowed {
             true => HeldWhy::Shadow,
-            false => HeldWhy::Filter(in_words(&asker.hits(&body)).into()),
+            false => HeldWhy::Filter(in_words(&asker.hits(draft.texts())).into()),
         };
+        let Draft { client_id, body, extension, reply_to, files, rich, under_way, .. } = draft;
         let new = NewHeld {
             place,
             from: session.user,
             client_id: client_id.clone(),
             body,
+            extension,
             time: now,
             reply_to,
             files,
@@ -189,6 +191,7 @@ impl Messages {
             from: held.from,
             client_id: held.client_id.clone(),
             body: held.body.clone(),
+            extension: held.extension.clone(),
             time: now,
             reply_to: held.reply_to,
             rich: None,
@@ -228,6 +231,7 @@ impl Messages {
             from: held.from,
             client_id: held.client_id.clone(),
             body: held.body.clone(),
+            extension: held.extension.clone(),
             time: now,
             reply_to: held.reply_to,
             files: held.files.clone(),
@@ -243,10 +247,10 @@ impl Messages {
             let done = this.then(move |this, outcome| {
                 then(match outcome.map_err(unavailable).flatten() {
                     Ok(posted) => {
-                        let Message { from, client_id, body, reply_to, .. } = message;
+                        let Message { from, client_id, body, extension, reply_to, .. } = message;
                         this.posted(
                             session,
-                            Unposted { from, client_id, body, reply_to, rich },
+                            Unposted { from, client_id, body, extension, reply_to, rich },
                             Ok(Ok(posted)),
                         );
                         Ok(())
@@ -263,8 +267,9 @@ impl Messages {
         let done: Done<Vec<UserRow>> = Box::new(move |rows| {
             let row = rows.unwrap_or_default().into_iter().next().filter(|row| !row.banned);
             then(row.map(|row| {
-                let Held { conversation, client_id, body, time, reply_to, .. } = held;
-                Message { reply_to, ..Message::fresh(conversation, row.profile.sub, client_id, body, time) }
+                let Held { conversation, client_id, body, extension, time, reply_to, .. } = held;
+                let fresh = Message::fresh(conversation, row.profile.sub, client_id, body, time);
+                Message { extension, reply_to, ..fresh }
             }));
         });
         self.store.users_by_id(vec![held.from], done);

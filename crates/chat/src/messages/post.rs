@@ -25,6 +25,7 @@ pub(crate) struct Unposted {
     pub(crate) from: Sub,
     pub(crate) client_id: Box<str>,
     pub(crate) body: Box<str>,
+    pub(crate) extension: Option<Box<str>>,
     pub(crate) reply_to: Option<Seq>,
     pub(crate) rich: Option<Box<NewRich>>,
 }
@@ -42,8 +43,8 @@ impl Messages {
         if asker.shadowed || draft.verdict == Some(FilterAct::Hold) {
             return self.hold(asker, HeldPlace::Room(room), draft, now);
         }
-        let flagged = if draft.verdict == Some(FilterAct::Flag) { asker.flagged(&draft.body) } else { None };
-        let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
+        let flagged = draft.flagged(asker);
+        let Draft { client_id, body, extension, reply_to, files, rich, under_way, .. } = draft;
         let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
         let forwarded = rich.as_ref().is_some_and(|rich| rich.forwarded.is_some());
         let whole = forwarded.then(|| (room.clone(), body.len()));
@@ -53,12 +54,13 @@ impl Messages {
             from: session.user,
             client_id: client_id.clone(),
             body: body.clone(),
+            extension: extension.clone(),
             time: now,
             reply_to,
             files,
             rich: rich.clone(),
         };
-        let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to, rich };
+        let unposted = Unposted { from: asker.sub.clone(), client_id, body, extension, reply_to, rich };
         let done = self.then::<Result<Posted, Refusal>>(move |this, outcome| {
             under_way.answered(&outcome);
             let appended = outcome.as_ref().ok().and_then(|posted| Some(posted.as_ref().ok()?.appended));
@@ -81,7 +83,7 @@ impl Messages {
         unposted: Unposted,
         outcome: Result<Result<Posted, Refusal>, StoreError>,
     ) {
-        let Unposted { from, client_id, body, reply_to, rich } = unposted;
+        let Unposted { from, client_id, body, extension, reply_to, rich } = unposted;
         let Posted { appended, joined, members, files, thread } = match outcome {
             Ok(Ok(posted)) => posted,
             Ok(Err(refusal)) => {
@@ -110,7 +112,8 @@ impl Messages {
         let reply_to = reply_to.filter(|to| *to < seq);
         let rich = rich.and_then(|rich| rich.published(thread));
         let fresh = Message::fresh(conversation, from, client_id, body, time);
-        let message = Arc::new(Message { seq, reply_to, files, rich, ..fresh });
+        let message =
+            Arc::new(Message { seq, extension, position: position.number, reply_to, files, rich, ..fresh });
         let event = Event::Message(Arc::clone(&message));
         self.sessions.publish_to_members(conversation.site, &members, position, Some(session.handle), event);
         self.want_preview(conversation, seq, (session.user, &message.from), &message.body);

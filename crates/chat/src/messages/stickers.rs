@@ -129,6 +129,7 @@ impl Messages {
             let draft = Draft {
                 client_id,
                 body: sticker.words.clone(),
+                extension: None,
                 reply_to,
                 files: Vec::new(),
                 rich: NewRich { sticker: Some(sticker), thread, ..NewRich::default() }.boxed(),

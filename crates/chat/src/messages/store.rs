@@ -151,6 +151,7 @@ pub struct Post {
     pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
+    pub extension: Option<Box<str>>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
     /// See [`append_with_files`](crate::FileStore::append_with_files).

@@ -13,6 +13,7 @@ pub struct Held {
     pub other: Option<Sub>,
     pub client_id: Box<str>,
     pub body: Box<str>,
+    pub extension: Option<Box<str>>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
     pub files: Vec<FileId>,
@@ -22,8 +23,15 @@ pub struct Held {
     pub reason: Box<str>,
 }
 
+impl Held {
+    /// See [`Message::is_opaque`](crate::Message::is_opaque).
+    pub fn is_opaque(&self) -> bool {
+        self.extension.is_some() && self.body.is_empty() && self.files.is_empty()
+    }
+}
+
 impl std::fmt::Debug for Held {
-    /// Bodies stay out of logs.
+    /// Bodies and extensions stay out of logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Held { from, conversation, client_id, state, .. } = self;
         let mut held = f.debug_struct("Held");

@@ -70,6 +70,7 @@ mod tests {
                 client_id: "1".into(),
                 to,
                 body: "Hello".into(),
+                extension: None,
                 reply_to: None,
                 files: Vec::new(),
                 rich: None,

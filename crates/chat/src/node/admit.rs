@@ -56,7 +56,7 @@ impl Inner {
         let publication = request.command.publication();
         let verdict = asker.may_publish(&publication, now)?;
         let flagged = match verdict {
-            Some(FilterAct::Flag) if !policy.is_send => asker.flagged_texts(&publication),
+            Some(FilterAct::Flag) if !policy.is_send => asker.flagged(publication.texts),
             _ => None,
         };
         Ok(Context { asker, re: request.re, is_waiting, verdict, flagged, now })

@@ -44,11 +44,13 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
         ConversationOf::Room { room, .. } => Some(Arc::clone(&room.name)),
     };
     let body = settings.bodies.then(|| shown(last));
+    let opaque = settings.bodies && last.is_opaque();
     Some(News {
         name: Arc::clone(&from.profile.name),
         avatar: from.profile.avatar.clone(),
         room,
-        body,
+        body: body.filter(|_| !opaque),
+        opaque,
         unread: row.unread,
         mentioned: row.mentions > 0,
         call: CallEntry::of_stored(last),
@@ -107,6 +109,8 @@ mod tests {
             kind: MessageKind::Text,
             client_id: "a".into(),
             body: "ä".repeat(400).into(),
+            extension: None,
+            position: 0,
             time: NOW,
             reply_to: None,
             version: 0,
@@ -197,6 +201,19 @@ mod tests {
         last.files = vec![file("plan.pdf", false), file("voice.webm", true)];
         let shown = news(&talk, ME, &NotifySettings::default(), NOW).expect("it is news");
         assert_eq!(shown.body.as_deref(), Some("📎 plan.pdf, 🎤"));
+    }
+
+    #[test]
+    fn a_message_of_another_app_is_notified_without_its_text() {
+        let mut talk = talk(ConversationOf::Direct(ann()));
+        let last = talk.row.last.as_mut().expect("a message");
+        (last.body, last.extension) = ("".into(), Some("<x/>".into()));
+        let shown = |settings| {
+            let news = news(&talk, ME, &settings, NOW).expect("it is news");
+            (news.body, news.opaque)
+        };
+        assert_eq!(shown(NotifySettings::default()), (None, true));
+        assert_eq!(shown(NotifySettings { bodies: false, ..NotifySettings::default() }), (None, false));
     }
 
     #[test]

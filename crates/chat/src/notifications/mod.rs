@@ -142,8 +142,10 @@ pub struct News {
     pub avatar: Option<Arc<str>>,
     /// The name of the room; None in a direct conversation.
     pub room: Option<Arc<str>>,
-    /// The last message; None if the member hides texts in notices.
+    /// The last message; None if the member hides texts in notices, or if it is opaque.
     pub body: Option<Box<str>>,
+    /// The last message has no body to show, see [`Message::is_opaque`](crate::Message::is_opaque).
+    pub opaque: bool,
     pub unread: u64,
     /// A message mentions the member.
     pub mentioned: bool,

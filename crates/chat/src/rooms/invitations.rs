@@ -129,7 +129,7 @@ pub fn add_outcome(rule: AddRule, before: BeforeAdd) -> Result<AddOutcome, Refus
 pub fn may_show(rule: AddRule, room: &Room) -> Result<(), Refusal> {
     match rule.how {
         AddAs::Member => Ok(()),
-        AddAs::Request(links) => first_contact(&room.name, 0, links),
+        AddAs::Request(links) => first_contact([&*room.name], 0, links),
     }
 }
 

@@ -62,22 +62,16 @@ impl Asker {
         self.may_publish(&Publication::text(text), now)
     }
 
-    /// The matches of the site's filters in a text.
-    pub(crate) fn hits(&self, body: &str) -> Vec<Hit> {
-        self.site.site.settings.filters.hits(&self.site.filters, body)
+    /// The matches of the site's filters in these texts.
+    pub(crate) fn hits<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Vec<Hit> {
+        let filters = &self.site.site.settings.filters;
+        texts.into_iter().flat_map(|text| filters.hits(&self.site.filters, text)).collect()
     }
 
-    /// The hits in all texts of a command. None if no filter flags one.
-    pub(crate) fn flagged_texts(&self, publication: &Publication<'_>) -> Option<Vec<Hit>> {
-        let hits: Vec<Hit> =
-            publication.texts.iter().filter_map(|text| self.flagged(text)).flatten().collect();
-        (!hits.is_empty()).then_some(hits)
-    }
-
-    /// The matches in a delivered text that moderators should check. None: no such match.
-    pub(crate) fn flagged(&self, body: &str) -> Option<Vec<Hit>> {
+    /// The matches in delivered texts that moderators should check. None: no such match.
+    pub(crate) fn flagged<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Option<Vec<Hit>> {
         let is_asked = self.role < SiteRole::Moderator;
-        let hits = if is_asked { self.hits(body) } else { Vec::new() };
+        let hits = if is_asked { self.hits(texts) } else { Vec::new() };
         (!hits.is_empty() && hits.iter().all(|hit| hit.act == FilterAct::Flag)).then_some(hits)
     }
 }

@@ -224,6 +224,7 @@ impl Scene {
             client_id: id.into(),
             to,
             body: body.into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich: None,

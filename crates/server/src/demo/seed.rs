@@ -94,6 +94,7 @@ fn append_conversation(store: &dyn Store, site: SiteId, talk: &Talk, now: Timest
             from,
             client_id: format!("demo-{index}-{by}-{}", talk.minutes_ago).into(),
             body: (*body).into(),
+            extension: None,
             time: Timestamp(now.0.saturating_sub(talk.minutes_ago * 60_000 + later_lines * PACE_MS)),
             reply_to: None,
             rich: None,

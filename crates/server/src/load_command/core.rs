@@ -146,6 +146,7 @@ impl Core for InProcess {
             client_id: id.into(),
             to: To::User(to),
             body: body.into(),
+            extension: None,
             reply_to: None,
             files: Vec::new(),
             rich: None,

@@ -65,7 +65,7 @@ fn plain(digest: &Digest, words: &Words, end: &str) -> String {
     );
     for (.., news) in &digest.talks {
         let _ = writeln!(text, "- {} ({})", who(news, words, &shown), counted(news, words));
-        if let Some(said) = said(news, words) {
+        if let Some(said) = words.said(news) {
             let _ = writeln!(text, "  {}", line(said));
         }
     }
@@ -95,7 +95,7 @@ fn html(digest: &Digest, words: &Words, end: &str) -> String {
     for (.., news) in &digest.talks {
         let (who, count) = (who(news, words, &shown), counted(news, words));
         let _ = write!(html, "<li style=\"margin-bottom:.6em\"><b>{who}</b> ({count})");
-        if let Some(said) = said(news, words) {
+        if let Some(said) = words.said(news) {
             let _ = write!(html, "<br><span dir=\"auto\">{}</span>", escaped(&line(said)));
         }
         html.push_str("</li>");
@@ -125,11 +125,6 @@ fn who(news: &News, words: &Words, shown: &dyn Fn(&str) -> String) -> String {
             words.mail.in_room.format(&values, shown)
         }
     }
-}
-
-/// The last message. The body of a call's entry is in English.
-fn said<'n>(news: &'n News, words: &'n Words) -> Option<&'n str> {
-    news.call.map(|call| words.call(call)).or(news.body.as_deref())
 }
 
 /// Unread messages and missed calls, each if not zero.
@@ -202,6 +197,7 @@ mod tests {
             avatar: None,
             room: room.map(Into::into),
             body: body.map(Into::into),
+            opaque: false,
             unread,
             mentioned: false,
             call: None,
@@ -261,6 +257,17 @@ mod tests {
         digest.talks[0].2.call = Some(entry);
         let plain = plain(&digest, words("pl"), "https://im.example/end");
         assert!(plain.contains("(2 nieprzeczytane)\n  Nieodebrane połączenie głosowe\n"), "{plain}");
+    }
+
+    #[test]
+    fn a_message_of_another_app_without_text_is_described_in_the_readers_language() {
+        let mut digest = digest("fr");
+        (digest.talks[0].2.body, digest.talks[0].2.opaque) = (None, true);
+        let plain = plain(&digest, words("fr"), "https://im.example/end");
+        assert!(
+            plain.contains("\n  Envoyé depuis une autre application. Impossible de l’afficher ici.\n"),
+            "{plain}"
+        );
     }
 
     #[test]

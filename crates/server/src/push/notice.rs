@@ -43,7 +43,7 @@ fn show(fields: &mut Map<String, Value>, news: &News, push: &Push, now: Timestam
         0 | 1 => words.notice.message.to_owned(),
         n => words.notice.messages.count(n),
     };
-    let said = news.call.map(|call| words.call(call)).or(news.body.as_deref());
+    let said = words.said(news);
     let body = match (said, &news.room) {
         (Some(said), None) => said.to_owned(),
         (Some(said), Some(_)) => format!("{}: {said}", news.name),
@@ -106,6 +106,7 @@ mod tests {
             avatar: Some("/anna.webp".into()),
             room: None,
             body: Some("Hi!".into()),
+            opaque: false,
             unread: 1,
             mentioned: false,
             call: None,
@@ -138,6 +139,19 @@ mod tests {
         let in_room = News { room: Some("Bikers".into()), ..silent };
         check(News { mentioned: true, ..in_room.clone() }, "DE", "Bikers", "Anna hat dich erwähnt");
         check(News { body: Some("Hi!".into()), ..in_room }, "en", "Bikers", "Anna: Hi!");
+    }
+
+    #[test]
+    fn a_message_of_another_app_without_text_is_announced_as_such() {
+        let opaque = News { body: None, opaque: true, ..news() };
+        check(opaque.clone(), "en", "Anna", "Sent from another app. It cannot be shown here.");
+        let in_room = News { room: Some("Bikers".into()), ..opaque };
+        check(
+            in_room,
+            "de",
+            "Bikers",
+            "Anna: Aus einer anderen App gesendet. Kann hier nicht angezeigt werden.",
+        );
     }
 
     #[test]

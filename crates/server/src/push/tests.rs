@@ -155,6 +155,7 @@ impl Scene {
                 client_id: "1".into(),
                 to,
                 body: body.into(),
+                extension: None,
                 reply_to: None,
                 files: Vec::new(),
                 rich: None,

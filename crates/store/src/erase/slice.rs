@@ -392,9 +392,8 @@ impl Left {
     fn write(&self, batch: &mut Batch<'_>, position: i64, now: Timestamp) -> Outcome<()> {
         match self.kind {
             Kind::ErasedWithMessages => erase_message(batch, self.user, position, now),
-            Kind::Erased | Kind::Renamed => {
-                message_change::renew(batch, self.user.site, position as u64).map(drop)
-            }
+            Kind::Erased => anonymize_message(batch, self.user, position, now),
+            Kind::Renamed => message_change::renew(batch, self.user.site, position as u64).map(drop),
         }
     }
 
@@ -465,6 +464,20 @@ fn conversation_keys(db: &Connection, left: &Left, limit: u32) -> Outcome<Vec<i6
         keys.extend(found.collect::<Result<Vec<i64>, _>>()?);
     }
     Ok(keys)
+}
+
+/// Gives a message that stays a new version. Its extension may contain addresses of the user, so it is removed; a message
+/// that had nothing else is erased.
+fn anonymize_message(batch: &mut Batch<'_>, user: UserId, position: i64, now: Timestamp) -> Outcome<()> {
+    let sql = sql!(
+        "UPDATE message SET extension = NULL WHERE position = $1 AND extension IS NOT NULL \
+         RETURNING body = '' AND files = 0"
+    );
+    let was_opaque = batch.db.prepare_cached(sql)?.query_row([position], |row| row.get(0)).optional()?;
+    match was_opaque {
+        Some(true) => erase_message(batch, user, position, now),
+        Some(false) | None => message_change::renew(batch, user.site, position as u64).map(drop),
+    }
 }
 
 /// Removes the body, its former versions, and its files.

@@ -13,13 +13,13 @@ use crate::{conversation, message_change, room, search, writer};
 
 impl MessageStore for Sqlite {
     fn append(&self, append: Append, done: Done<Appended>) {
-        let bytes = append.body.len();
+        let bytes = super::bytes(&append.body, append.extension.as_deref());
         let job = writer::write(move |batch| super::append(batch, &append), |outcome, _| done(outcome));
         self.shared.write(job, bytes);
     }
 
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {
-        let bytes = post.body.len();
+        let bytes = super::bytes(&post.body, post.extension.as_deref());
         let job =
             writer::write(move |batch| room::post::post(batch, &post, limits), |outcome, _| done(outcome));
         self.shared.write(job, bytes);
@@ -27,7 +27,7 @@ impl MessageStore for Sqlite {
 
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
         let bytes = match &change.change {
-            MessageChange::Edit(body) => body.len(),
+            MessageChange::Edit { body, extension } => super::bytes(body, extension.as_deref()),
             MessageChange::Delete
             | MessageChange::React { .. }
             | MessageChange::Pin(_)

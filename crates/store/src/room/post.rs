@@ -124,6 +124,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
         kind: post.kind,
         client_id: post.client_id.clone(),
         body: post.body.clone(),
+        extension: post.extension.clone(),
         time: post.time,
         reply_to: post.reply_to,
         rich: None,

@@ -78,6 +78,7 @@ pub(crate) fn message(from: UserId, to: UserId, client_id: &str, body: &str) -> 
         from,
         client_id: client_id.into(),
         body: body.into(),
+        extension: None,
         time: NOW,
         reply_to: None,
         rich: None,

@@ -269,6 +269,7 @@ pub(crate) fn changes_in_a_room_obey_its_rules_and_reach_all_members(store: &dyn
             from,
             client_id: client_id.into(),
             body: body.into(),
+            extension: None,
             time: NOW,
             reply_to: None,
             files: Vec::new(),
@@ -358,6 +359,7 @@ pub(crate) fn only_moderators_pin_in_a_room(store: &dyn Store) {
         from: ann,
         client_id: "1".into(),
         body: "x".into(),
+        extension: None,
         time: NOW,
         reply_to: None,
         files: Vec::new(),
@@ -393,7 +395,7 @@ fn change(
 }
 
 fn edit(body: &str) -> MessageChange {
-    MessageChange::Edit(body.into())
+    MessageChange::edit(body)
 }
 
 fn react(text: &str) -> MessageChange {

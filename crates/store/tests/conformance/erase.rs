@@ -59,6 +59,7 @@ fn post(store: &dyn Store, room: ConversationId, from: UserId, id: &str, body: &
         from,
         client_id: id.into(),
         body: body.into(),
+        extension: None,
         time: NOW,
         reply_to: None,
         files: Vec::new(),
@@ -133,7 +134,7 @@ pub(crate) fn erased_messages_take_their_former_bodies_with_them(store: &dyn Sto
         say(store, bob, ann, &format!("b{n}"), &format!("answer {n}"));
     }
     let edit = |seq, change| ChangeMessage { conversation: id, seq: Seq(seq), by: ann, change, time: NOW };
-    ask(|done| store.change_message(edit(1, MessageChange::Edit("else".into())), done)).expect("she may");
+    ask(|done| store.change_message(edit(1, MessageChange::edit("else")), done)).expect("she may");
     ask(|done| store.change_message(edit(3, MessageChange::Delete), done)).expect("she may");
     assert!(!ask(|done| store.revisions(id, Seq(3), done)).is_empty());
     let bikers = room(store, bob, &[ann]);

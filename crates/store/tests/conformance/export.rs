@@ -42,6 +42,7 @@ pub(crate) fn an_export_has_each_message_of_the_member_once(store: &dyn Store) {
             from,
             client_id: format!("r{n}").into(),
             body: format!("in the room {n}").into(),
+            extension: None,
             time: NOW,
             reply_to: None,
             files: Vec::new(),

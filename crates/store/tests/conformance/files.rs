@@ -302,6 +302,7 @@ pub(crate) fn a_room_accepts_files_of_users_who_may_write(store: &dyn Store) {
             from,
             client_id: client_id.into(),
             body: "".into(),
+            extension: None,
             time: NOW,
             reply_to: None,
             files: files.to_vec(),

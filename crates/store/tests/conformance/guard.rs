@@ -21,6 +21,7 @@ fn new(place: HeldPlace, from: UserId, id: &str, why: HeldWhy) -> NewHeld {
         from,
         client_id: id.into(),
         body: format!("body of {id}").into(),
+        extension: None,
         time: NOW,
         reply_to: Some(Seq(1)),
         files: vec![FileId { site: from.site, number: u64::MAX - 7 }],

@@ -34,7 +34,7 @@ fn import_by(store: &dyn Store, site: SiteId, rules: ImportRules, items: &[Impor
     ask(|done| store.import(ImportJob { site, items: items.to_vec(), rules }, done))
 }
 
-fn import(store: &dyn Store, site: SiteId, items: &[ImportItem]) -> Vec<ImportOutcome> {
+pub(crate) fn import(store: &dyn Store, site: SiteId, items: &[ImportItem]) -> Vec<ImportOutcome> {
     import_by(store, site, rules(), items).outcomes
 }
 
@@ -57,7 +57,7 @@ fn member(room: &str, user: &str, role: Role) -> ImportItem {
 }
 
 /// `to`: a room if it begins with `#`.
-fn message(id: &str, from: &str, to: &str, time: u64, reply_to: Option<&str>) -> ImportItem {
+pub(crate) fn message(id: &str, from: &str, to: &str, time: u64, reply_to: Option<&str>) -> ImportItem {
     let key = |id| ImportKey::message(id).expect("it is an id");
     let to = match to.strip_prefix('#') {
         Some(room) => ImportTo::Room(ImportKey::room(room).expect("it is an id")),
@@ -294,6 +294,7 @@ pub(crate) fn a_member_with_unread_messages_keeps_them(store: &dyn Store) {
         from: ann,
         client_id: "live".into(),
         body: "Hello".into(),
+        extension: None,
         time: Timestamp(THEN + 10),
         reply_to: None,
         files: Vec::new(),

@@ -9,6 +9,7 @@ mod conversations;
 mod devices;
 mod erase;
 mod export;
+mod extensions;
 mod files;
 mod guard;
 mod imports;
@@ -66,6 +67,19 @@ every_store! {
         an_answer_to_a_message_that_is_not_there_answers_none,
         history_is_paged_in_both_directions,
         history_begins_at_a_time,
+    }
+    extensions {
+        an_extension_is_read_wherever_its_message_is,
+        an_extension_of_a_room_message_is_read_by_its_members,
+        a_change_of_the_body_replaces_the_extension,
+        a_held_message_keeps_its_extension,
+        a_message_request_has_no_links_in_its_extension,
+        a_long_client_id_is_known_again,
+        an_export_has_the_extensions,
+        an_imported_message_has_no_extension,
+        an_erased_user_leaves_no_extension,
+        a_guest_who_becomes_a_member_keeps_their_extensions,
+        an_expired_message_takes_its_extension_along,
     }
     changes {
         an_edit_is_of_ones_own_message_and_moves_nothing_but_the_body,

@@ -9,7 +9,7 @@ use chat::{
 use crate::asking::{NOW, ask, direct, profile, put, say, snapshot, sub};
 use crate::{FRIENDS, relate, two_users};
 
-fn guest(store: &dyn Store, site: SiteId, id: &str) -> UserId {
+pub(crate) fn guest(store: &dyn Store, site: SiteId, id: &str) -> UserId {
     let profile = Profile { guest: true, ..profile(id, "Guest 1234") };
     ask(|done| store.put_user(site, profile, NOW, done)).id
 }

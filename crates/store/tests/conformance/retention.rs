@@ -97,7 +97,7 @@ pub(crate) fn a_conversation_with_only_old_messages_becomes_empty(store: &dyn St
         conversation: id,
         seq: Seq(seq),
         by: ann,
-        change: chat::MessageChange::Edit("else".into()),
+        change: chat::MessageChange::edit("else"),
         time: NOW,
     };
     ask(|done| store.change_message(edit(3), done)).expect("she may");
@@ -135,6 +135,7 @@ pub(crate) fn a_room_may_keep_for_another_time(store: &dyn Store) {
                 from: ann,
                 client_id: format!("r{at_room}-{n}").into(),
                 body: "@bob".into(),
+                extension: None,
                 time: at(n),
                 reply_to: None,
                 files: Vec::new(),

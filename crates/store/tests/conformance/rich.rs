@@ -100,7 +100,7 @@ pub(crate) fn a_poll_ends_and_is_closed(store: &dyn Store) {
     assert!(close(ann).expect("her own").changed);
     assert!(!close(ann).expect("again").changed);
     assert_eq!(vote(&[], 2).err(), Some(Refusal::PollClosed));
-    let edit = change(store, id, seq, ann, MessageChange::Edit("Whom?".into()), 3);
+    let edit = change(store, id, seq, ann, MessageChange::edit("Whom?"), 3);
     assert_eq!(edit.err(), Some(Refusal::NotAllowed), "it was answered as it was asked");
 
     say(store, ann, bob, "a-2", "no question");
@@ -164,7 +164,7 @@ pub(crate) fn a_forwarded_message_has_its_files_and_its_author(store: &dyn Store
     assert_eq!(from.map(|(user, _)| user), Some(ann));
     let row = ask(|done| store.file(one, done)).expect("it is there");
     assert_eq!((row.conversation, row.copies), (direct(ann, bob), vec![id]));
-    let edit = change(store, id, appended.seq, bob, MessageChange::Edit("x".into()), 1);
+    let edit = change(store, id, appended.seq, bob, MessageChange::edit("x"), 1);
     assert_eq!(edit.err(), Some(Refusal::NotAllowed));
 
     // The first message is deleted, and the files stay in the forwards.
@@ -323,6 +323,7 @@ fn post(
         from,
         client_id: id.into(),
         body: body.into(),
+        extension: None,
         time: NOW,
         reply_to: None,
         files: Vec::new(),
@@ -513,8 +514,7 @@ pub(crate) fn a_preview_is_put_on_once_and_goes_with_its_link(store: &dyn Store)
     assert_eq!(title(&read(store, bob, id, Seq(1))), None);
 
     change(store, id, Seq(1), ann, found(link, "A new lake"), 4).expect("it is hers");
-    let edit =
-        |body: &str| change(store, id, Seq(1), ann, MessageChange::Edit(body.into()), 5).expect("her own");
+    let edit = |body: &str| change(store, id, Seq(1), ann, MessageChange::edit(body), 5).expect("her own");
     assert_eq!(title(&edit("see https://example.org/lake!").message).as_deref(), Some("A new lake"));
     assert_eq!(title(&edit("no link").message), None);
     change(store, id, Seq(1), ann, MessageChange::Delete, 6).expect("her own");

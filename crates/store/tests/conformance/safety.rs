@@ -80,6 +80,7 @@ fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -
         from,
         client_id: id.into(),
         body: "hello".into(),
+        extension: None,
         time: NOW,
         reply_to: None,
         files: Vec::new(),
@@ -123,7 +124,7 @@ pub(crate) fn a_request_has_no_links_now_or_later(store: &dyn Store) {
             conversation: direct(ann, bob),
             seq: Seq(1),
             by,
-            change: chat::MessageChange::Edit(body.into()),
+            change: chat::MessageChange::edit(body),
             time: NOW,
         };
         ask(|done| store.change_message(change, done)).map(|changed| changed.changed)
@@ -210,7 +211,7 @@ pub(crate) fn a_report_keeps_the_messages(store: &dyn Store) {
         conversation: direct(ann, bob),
         seq: Seq(7),
         by: bob,
-        change: chat::MessageChange::Edit("nothing at all".into()),
+        change: chat::MessageChange::edit("nothing at all"),
         time: NOW,
     };
     ask(|done| store.change_message(edit, done)).expect("it is his");
@@ -246,7 +247,7 @@ pub(crate) fn a_report_keeps_former_bodies(store: &dyn Store) {
             chat::ChangeMessage { conversation: id, seq: Seq(seq), by: bob, change, time: later(ms) };
         ask(|done| store.change_message(wanted, done)).expect("it is his");
     };
-    let edit = |seq, body: &str, ms| change(seq, chat::MessageChange::Edit(body.into()), ms);
+    let edit = |seq, body: &str, ms| change(seq, chat::MessageChange::edit(body), ms);
     let report = |seq, ms| {
         let about = ReportAbout::Message(id, Seq(seq));
         let new = NewReport { by: ann, about, reason: ReportReason::Abuse, text: "".into(), time: later(ms) };
@@ -644,6 +645,7 @@ pub(crate) fn small_acts_of_room_moderators_are_recorded(store: &dyn Store) {
         from: bob,
         client_id: "1".into(),
         body: "See https://bikes.example. Shall we?".into(),
+        extension: None,
         time: NOW,
         reply_to: None,
         files: Vec::new(),

@@ -98,10 +98,10 @@ pub(crate) fn a_message_is_found_by_its_body_of_now(store: &dyn Store) {
         let wanted = ChangeMessage { conversation, seq, by: ann, change, time: NOW };
         ask(|done| store.change_message(wanted, done)).expect("it is hers");
     };
-    change(1, MessageChange::Edit("after".into()));
+    change(1, MessageChange::edit("after"));
     change(2, MessageChange::Delete);
     say(store, ann, bob, "3", "late");
-    change(3, MessageChange::Edit("later still".into()));
+    change(3, MessageChange::edit("later still"));
     comes(store, bob, "later", &[3]);
     comes(store, bob, "after", &[1]);
     for gone in ["before", "secret", "late "] {
@@ -127,6 +127,7 @@ pub(crate) fn rooms_are_searched_by_their_members(store: &dyn Store) {
             from: ann,
             client_id,
             body,
+            extension: None,
             time: NOW,
             reply_to: None,
             files: Vec::new(),

@@ -79,7 +79,7 @@ pub(crate) fn a_message_is_a_sticker_for_as_long_as_the_site_has_it(store: &dyn 
         assert_eq!((&*seen.body, sticker_of(&seen)), ("👋 Hello", Some(&wave.sticker)));
     }
     let edit = |body: &str| {
-        let change = MessageChange::Edit(body.into());
+        let change = MessageChange::edit(body);
         let wanted = ChangeMessage { conversation: direct(ann, bob), seq, by: ann, change, time: NOW };
         ask(|done| store.change_message(wanted, done)).map(drop)
     };

@@ -41,6 +41,7 @@ struct Line {
     from: UserId,
     client_id: Box<str>,
     body: Box<str>,
+    extension: Option<Box<str>>,
     time: Timestamp,
     reply_to: Option<Seq>,
     number: u64,
@@ -191,6 +192,7 @@ impl Plain {
             client_id: append.client_id,
             mentions_other,
             body: append.body,
+            extension: append.extension,
             time: append.time,
             reply_to: append.reply_to.filter(|to| (1..seq).contains(&to.0)),
             number,
@@ -375,7 +377,9 @@ impl Plain {
             kind: MessageKind::Text,
             client_id: line.client_id.clone(),
             body: line.body.clone(),
+            extension: line.extension.clone(),
             time: line.time,
+            position: line.number,
             reply_to: line.reply_to,
             version: line.version,
             edited: line.edited,
@@ -593,17 +597,19 @@ impl Line {
     /// Returns whether the change has an effect.
     fn change(&mut self, change: MessageChange, by: UserId, time: Timestamp) -> Result<bool, Refusal> {
         match change {
-            MessageChange::Edit(body) if body == self.body => Ok(false),
-            MessageChange::Edit(body) => {
-                self.keep_revision(&MessageChange::Edit(body.clone()), time)?;
-                self.body = body;
+            MessageChange::Edit { body, extension } => {
+                if (&body, &extension) == (&self.body, &self.extension) {
+                    return Ok(false);
+                }
+                self.keep_revision(&MessageChange::edit(&*body), time)?;
+                (self.body, self.extension) = (body, extension);
                 self.edited = Some(time);
                 Ok(true)
             }
             MessageChange::Delete if self.is_deleted => Ok(false),
             MessageChange::Delete => {
                 self.keep_revision(&MessageChange::Delete, time)?;
-                self.body = "".into();
+                (self.body, self.extension) = ("".into(), None);
                 self.is_deleted = true;
                 self.is_pinned = false;
                 self.reactions.clear();

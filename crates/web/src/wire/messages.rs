@@ -131,6 +131,7 @@ fn named_message<'a>(
         version: Some(message.version).filter(|version| *version > 0),
         edited: message.edited.map(|time| time.0),
         deleted: message.deleted,
+        opaque: message.is_opaque(),
         call: calls::entry(message),
         pinned: message.pinned,
         reactions: message.reactions.iter().map(reaction).collect(),
@@ -216,8 +217,9 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
             Command::Send {
                 to: self::to(site, &to)?,
                 files: files.collect::<Result<_, _>>()?,
-                client_id: id.into(),
+                client_id: message_id(id)?,
                 body: body.into(),
+                extension: None,
                 reply_to: reply_to.map(Seq),
                 rich: rich::in_thread(thread),
             }
@@ -228,8 +230,9 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
             Command::Send {
                 to: self::to(site, &to)?,
                 files: Vec::new(),
-                client_id: id.into(),
+                client_id: message_id(id)?,
                 body: body.into(),
+                extension: None,
                 reply_to: None,
                 rich: chat::NewRich { poll: Some(poll), ..chat::NewRich::default() }.boxed(),
             }
@@ -237,14 +240,14 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
         Wire::Sticker { id, to, sticker, reply_to, thread } => Command::SendSticker(chat::SendSticker {
             to: self::to(site, &to)?,
             number: rich::parse_sticker(&sticker).ok_or(Code::NoSuchSticker)?,
-            client_id: id.into(),
+            client_id: message_id(id)?,
             reply_to: reply_to.map(Seq),
             thread: thread.map(Seq),
         }),
         Wire::Forward { id, to, conversation, seq } => Command::Forward {
             to: self::to(site, &to)?,
             conversation: named(conversation)?,
-            client_id: id.into(),
+            client_id: message_id(id)?,
             seq: Seq(seq),
         },
         Wire::Marker { conversation, set } => Command::Mark {
@@ -262,9 +265,7 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
         Wire::DropPreview { conversation, seq, .. } => {
             change(conversation, seq, MessageChange::Preview(None))?
         }
-        Wire::Edit { conversation, seq, body, .. } => {
-            change(conversation, seq, MessageChange::Edit(body.into()))?
-        }
+        Wire::Edit { conversation, seq, body, .. } => change(conversation, seq, MessageChange::edit(body))?,
         Wire::Delete { conversation, seq, .. } => change(conversation, seq, MessageChange::Delete)?,
         Wire::React { conversation, seq, reaction, on, .. } => {
             let reaction = chat::Reaction::parse(&reaction).ok_or(Code::BadValue)?;
@@ -308,6 +309,10 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
         },
         not_of!(messages) => unreachable!("another part decodes it"),
     })
+}
+
+fn message_id(id: Cow<'_, str>) -> Result<Box<str>, Code> {
+    if web_proto::is_message_id(&id) { Ok(id.into()) } else { Err(Code::BadValue) }
 }
 
 /// The archived ones have no lists of their own.

@@ -117,6 +117,7 @@ pub(super) fn held(held: &chat::Held) -> web_proto::Held<'_> {
             chat::HeldState::Shadow => web_proto::HeldState::Kept,
         },
         body: Cow::Borrowed(&held.body),
+        opaque: held.is_opaque(),
         time: held.time.0,
         reply_to: held.reply_to.map(|to| to.0),
         reason: Cow::Borrowed(&held.reason),

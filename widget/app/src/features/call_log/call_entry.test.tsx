@@ -58,7 +58,7 @@ test('the button of an entry in a room joins a call of the room', () => {
 
 test('message previews describe a missed call', () => {
   const missed = message({ media: 'video', outcome: 'missed', ms: 0 }, false);
-  expect([gistOf(missed), isMissed(missed)]).toEqual(['Missed video call', true]);
+  expect([gistOf(missed, WORDING), isMissed(missed)]).toEqual(['Missed video call', true]);
   expect(isMissed({ ...missed, mine: true })).toBe(false);
 });
 

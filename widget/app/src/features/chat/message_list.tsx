@@ -107,7 +107,7 @@ export function MessageList({
       ? words.deletedMessage
       : room && client.contact(message.from) === 'blocked'
         ? '…'
-        : gistOf(message, nameForMention),
+        : gistOf(message, words, nameForMention),
   });
   const actions = useMemo<MessageActions>(
     () => ({

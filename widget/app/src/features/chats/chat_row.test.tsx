@@ -41,6 +41,16 @@ test('an own last message has the label "You" and its delivery state', () => {
   expect(drawing.find('.state').dataset.state).toBe('read');
 });
 
+test('the preview of a message of another app without a text is a placeholder', () => {
+  const drawing = row();
+  drawing.client.chats.set(KEY, {
+    ...drawing.client.conversation(KEY),
+    last: { id: 'a', seq: 9, from: 'u3', mine: false, body: '', opaque: true, time: 0, state: 'received' },
+  });
+  drawing.do(() => drawing.client.change(`conversation:${KEY}`));
+  expect(drawing.find('.row-preview').textContent).toBe('Sent from another app. It cannot be shown here.');
+});
+
 test('a right click or long press opens the menu of the row', async () => {
   const drawing = row();
   const click = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });

@@ -127,7 +127,9 @@ function Preview({
   const text = last.deleted
     ? words.deletedMessage
     : oneLine(
-        room && client.contact(last.from) === 'blocked' ? '…' : gistOf(last, user => nameKnown(client, user)),
+        room && client.contact(last.from) === 'blocked'
+          ? '…'
+          : gistOf(last, words, user => nameKnown(client, user)),
       );
   const call = last.call && !last.deleted;
   const by = last.mine ? words.you : room && sender?.name;

@@ -25,7 +25,7 @@ export function ReplyOrEditBar({ message, editing, onCancel }: Props) {
       <Icon name={editing ? 'edit' : 'reply'} />
       <span class="grow">
         <span class="composer-reply-name clip">{editing ? words.editing : words.replyingTo(name)}</span>
-        <LabeledText class="composer-reply-body">{gistOf(message).slice(0, 200)}</LabeledText>
+        <LabeledText class="composer-reply-body">{gistOf(message, words).slice(0, 200)}</LabeledText>
       </span>
       <button
         type="button"

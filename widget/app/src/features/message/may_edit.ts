@@ -3,6 +3,6 @@
 import type { Message } from '@kith/client';
 
 export function mayEdit(message: Message): boolean {
-  const { mine, seq, deleted, poll, forwarded, sticker } = message;
-  return mine && seq !== undefined && !deleted && !poll && !forwarded && !sticker;
+  const { mine, seq, deleted, opaque, poll, forwarded, sticker } = message;
+  return mine && seq !== undefined && !deleted && !opaque && !poll && !forwarded && !sticker;
 }

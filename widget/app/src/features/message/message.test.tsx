@@ -166,6 +166,7 @@ test('the actions of a message depend on its author', async () => {
     'Report',
   ]);
   expect(await items({ mine: true, deleted: true, body: '' })).toEqual([]);
+  expect(await items({ mine: true, opaque: true, body: '' })).toEqual(['Reply', 'Copy link', 'Delete']);
   expect(await items({ mine: true, seq: undefined, state: 'failed' })).toEqual([
     'Copy text',
     'Retry',
@@ -232,6 +233,13 @@ test('an edited message is marked, and a deleted one has a placeholder', () => {
   const { drawing } = drawn({ deleted: true, body: '', mine: true, state: 'read' });
   expect(drawing.find('.bubble').textContent).toContain('Message deleted');
   expect(drawing.has('.state')).toBe(false);
+});
+
+test('a message of another app without a text has a placeholder', () => {
+  const { drawing } = drawn({ opaque: true, body: '', mine: true, state: 'read' });
+  expect(drawing.find('.bubble').textContent).toContain('Sent from another app. It cannot be shown here.');
+  expect(drawing.find('.message').classList.contains('is-opaque')).toBe(true);
+  expect(drawing.find('.state').dataset.state).toBe('read');
 });
 
 test('a message with a pending change shows "Sending"', () => {

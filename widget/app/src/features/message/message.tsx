@@ -71,6 +71,7 @@ function Bubble(props: MessageProps) {
   const classes = ['message', message.mine ? 'own' : 'other', first ? 'first' : '', last ? 'last' : ''];
   if (sender !== undefined) classes.push('has-sender');
   if (message.deleted) classes.push('is-deleted');
+  if (message.opaque) classes.push('is-opaque');
   return (
     <article
       ref={row}
@@ -180,10 +181,10 @@ function Content({
       {message.files && (
         <Lazy part={filesPart} props={{ message, actions }} onFailed={() => announce(words.loadFailed)} />
       )}
-      {message.deleted ? (
-        <span class="body-text body-deleted">
-          <Icon name="trash" />
-          {words.deletedMessage}
+      {message.deleted || message.opaque ? (
+        <span class="body-text body-missing">
+          {message.deleted && <Icon name="trash" />}
+          {message.deleted ? words.deletedMessage : words.opaqueMessage}
         </span>
       ) : message.call || message.sticker ? (
         <Lazy

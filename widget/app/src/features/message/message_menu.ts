@@ -104,7 +104,8 @@ function items(message: Message, actions: MessageActions, context: AppContextVal
       run: () => actions.showOriginal(message.replyTo ?? 0),
     },
     ...threadItems(message, actions, context),
-    !message.deleted && { icon: 'copy', text: words.copy, run: () => copyText(message, context) },
+    !message.deleted &&
+      !message.opaque && { icon: 'copy', text: words.copy, run: () => copyText(message, context) },
     ...richItems(message, actions, context),
     stored &&
       !message.deleted &&
@@ -165,6 +166,7 @@ function richItems(message: Message, actions: MessageActions, context: AppContex
       run: () => copyLink(message, actions.conversation, context),
     },
     !poll &&
+      !message.opaque &&
       !message.id.startsWith('call:') && {
         icon: 'forward',
         text: wordsOf(wording, 'forwarding').forward,

@@ -1,6 +1,7 @@
 // The text of a message without formatting marks, for a single line.
 
 import type { CallEntry, Message } from '@kith/client';
+import type { Wording } from '../../wording/wording.ts';
 import { clock } from '../files/sound_duration.ts';
 import type { NameOf } from './formatting.ts';
 
@@ -15,10 +16,18 @@ export function plainOf(body: string, nameOf?: NameOf): string {
 
 /** One line for a whole message: its text, its files, or its call. */
 export function gistOf(
-  { body, files, call, mine = false }: Pick<Message, 'body' | 'files' | 'call'> & { mine?: boolean },
+  {
+    body,
+    files,
+    call,
+    opaque,
+    mine,
+  }: Pick<Message, 'body' | 'files' | 'call' | 'opaque'> & { mine?: boolean },
+  words: Pick<Wording, 'opaqueMessage'>,
   nameOf?: NameOf,
 ): string {
-  if (call && readCall) return readCall(call, mine);
+  if (opaque) return words.opaqueMessage;
+  if (call && readCall) return readCall(call, mine === true);
   return (
     plainOf(body, nameOf) ||
     (files ?? [])

@@ -33,7 +33,8 @@ export function PinnedBar({ conversation: key, onJump }: Props) {
   const isOffline = error instanceof RequestError && error.code === 'offline';
   if (failed && !isOffline && pin === undefined) return <LoadFailed onRetry={retry} />;
   if (pin === undefined) return null;
-  const text = isLeftOut(key, pin, client) ? '…' : plainOf(pin.body).replace(/\s+/gu, ' ').slice(0, 200);
+  const plain = pin.opaque ? words.opaqueMessage : plainOf(pin.body).replace(/\s+/gu, ' ').slice(0, 200);
+  const text = isLeftOut(key, pin, client) ? '…' : plain;
   return (
     <button
       type="button"

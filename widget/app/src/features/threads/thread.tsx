@@ -120,7 +120,7 @@ function RootBar({ conversation, root }: { conversation: ConversationKey; root: 
 
 function gistIn(key: ConversationKey, message: Message, client: Client, words: Wording): string {
   if (message.deleted) return words.deletedMessage;
-  return isLeftOut(key, message, client) ? '…' : gistOf(message);
+  return isLeftOut(key, message, client) ? '…' : gistOf(message, words);
 }
 
 interface ListProps {

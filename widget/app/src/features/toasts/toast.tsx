@@ -46,7 +46,7 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
     };
   }, [held, message.id, done]);
   const readOut = useEffectEvent(() =>
-    announce(words.said(client.person(message.from).name) + gistOf(message)),
+    announce(words.said(client.person(message.from).name) + gistOf(message, words)),
   );
   // biome-ignore lint/correctness/useExhaustiveDependencies: each message is announced once
   useEffect(() => {
@@ -83,7 +83,7 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
           <span class="toast-name clip">{where}</span>
           {/* The ellipsis is at the end in the text's own direction, not in the widget's direction. */}
           <span class="toast-text" dir="auto">
-            {gistOf(message)}
+            {gistOf(message, words)}
           </span>
         </span>
         {count > 1 && (

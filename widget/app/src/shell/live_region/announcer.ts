@@ -28,7 +28,7 @@ export function announceMessages(
     if (key !== onScreen.current && conversation.mutedUntil > Date.now()) return;
     const { name } = client.person(message.from);
     const where = isRoom(key) ? words.inRoom({ name, room: conversation.with.name }) : name;
-    const heard = { chat: key, name: where, text: gistOf(message) };
+    const heard = { chat: key, name: where, text: gistOf(message, words) };
     const now = Date.now();
     const answer = announcer.hear(heard, now);
     if ('say' in answer) return say(answer.say);
