@@ -3,9 +3,10 @@
 
 use std::sync::LazyLock;
 
+use http_proto::head::{NO_FIELDS, parse};
+use http_proto::proxies::TrustedProxies;
 use libfuzzer_sys::fuzz_target;
-use web::TrustedProxies;
-use web::fuzz::{NO_FIELDS, Range, client, parse, range_of};
+use web::fuzz::{Range, range_of};
 
 static OURS: LazyLock<TrustedProxies> =
     LazyLock::new(|| "10.0.0.0/8, ::1".parse().expect("addresses and networks"));
@@ -21,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     let lists = || head.fields.iter().filter(|field| field.name.eq_ignore_ascii_case("x-forwarded-for"));
-    let found = client(&OURS, &head);
+    let found = OURS.client(&head);
     assert!(found.is_none() || lists().count() > 0);
     // Entries before the client's address must not change the address that is found.
     let forged = [b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.9.9.9, junk, 192.0.2.9\r\n".as_slice()];
@@ -40,6 +41,6 @@ fuzz_target!(|input: &[u8]| {
                 || matches!(address, std::net::IpAddr::V4(v4) if v4.octets()[0] == 10)
         };
         // If all real entries are our own proxies, the search continues with the forged ones.
-        assert!(is_ours(found) || client(&OURS, &again) == Some(found));
+        assert!(is_ours(found) || OURS.client(&again) == Some(found));
     }
 });

@@ -1,8 +1,8 @@
 //! Request heads: any bytes, in any pieces, give one request or a refusal.
 #![no_main]
 
+use http_proto::head::{Framing, NO_FIELDS, parse};
 use libfuzzer_sys::fuzz_target;
-use web::fuzz::{Framing, NO_FIELDS, parse};
 
 fuzz_target!(|input: &[u8]| {
     let mut fields = NO_FIELDS;

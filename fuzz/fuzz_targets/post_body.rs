@@ -1,8 +1,9 @@
 //! Request bodies: the same bytes whole and in pieces give the same body, never more than the limit.
 #![no_main]
 
+use http_proto::body::Reader;
+use http_proto::head::Framing;
 use libfuzzer_sys::fuzz_target;
-use web::fuzz::{BodyReader, Framing};
 
 const LIMIT: usize = 1000;
 
@@ -16,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
 
 /// The body, the number of used bytes and whether the body ended. None after a protocol error.
 fn read(framing: Framing, input: &[u8], piece: usize) -> Option<(Vec<u8>, usize, bool)> {
-    let mut reader = BodyReader::new(framing, LIMIT).ok()?;
+    let mut reader = Reader::new(framing, LIMIT).ok()?;
     let (mut body, mut used, mut there) = (Vec::new(), 0, 0);
     while there < input.len() && !reader.is_done() {
         there = (there + piece).min(input.len());

@@ -1,8 +1,8 @@
 //! Frames of clients: the same bytes whole and in pieces give the same messages, or the same violation.
 #![no_main]
 
+use http_proto::websocket::{Message, Reader};
 use libfuzzer_sys::fuzz_target;
-use web::fuzz::{Message, Reader};
 
 const LIMIT: usize = 4096;
 

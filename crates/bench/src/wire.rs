@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use web::fuzz::{Message as Frame, NO_FIELDS, Reader, parse};
+use http_proto::head::{NO_FIELDS, parse};
+use http_proto::websocket::{Message as Frame, Reader};
 use web_proto::{Command, Event, Message, SendTo};
 
 /// A browser's request for a WebSocket.

@@ -5,9 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use edge::Io;
+use http_proto::head::{Head, Offence, Version};
 use web_proto::{Code, Event};
-
-use crate::http::{Head, Offence, Version};
 
 /// State of a request until its answer.
 #[derive(Debug)]

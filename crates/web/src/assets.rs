@@ -6,9 +6,8 @@ use std::io::Write;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use http_proto::head::Head;
 use ring::digest::{SHA256, digest};
-
-use crate::http::Head;
 
 /// A file as it comes from the build.
 pub struct File {
@@ -251,7 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::http::{NO_FIELDS, parse};
+    use http_proto::head::{NO_FIELDS, parse};
 
     fn ask(assets: &Assets, method: &str, fields: &str) -> (u16, String, Vec<u8>) {
         let request = format!("{method} /kith.js HTTP/1.1\r\nHost: x\r\n{fields}\r\n");

@@ -6,13 +6,13 @@ use std::time::Duration;
 use axum::Router;
 use chat::Node;
 use edge::Mailboxes;
+use http_proto::proxies::TrustedProxies;
 
 use crate::assets::Assets;
 use crate::counters::Counters;
 use crate::files::Links;
 use crate::gateway::Mail;
 use crate::key::SessionKeys;
-use crate::visitor::TrustedProxies;
 
 #[derive(Debug, Clone)]
 pub struct WebConfig {

@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use http_proto::head::Offence;
 use web_proto::Code;
-
-use crate::http::Offence;
 
 /// Shared by all workers.
 #[derive(Default)]

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use edge::Io;
+use http_proto::websocket::{Opcode, frame_head};
 
 use crate::counters::Transport;
-use crate::websocket::{Opcode, frame_head};
 
 /// How frames follow each other on a connection that stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use chat::{Delivery, Event, Node, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
+use http_proto::head::Offence;
 use web_proto::Code;
 
 use crate::answer::{Awaited, DateLine, Pending, send_piece};
 use crate::config::{Shared, WebConfig};
 use crate::crowds::Crowds;
 use crate::files::Links;
-use crate::http::Offence;
 use crate::live::{Down, Echo, Socket};
 use crate::missed::Missed;
 use crate::pieces::{Incoming, Outgoing};

@@ -10,7 +10,6 @@
 
 mod answer;
 mod assets;
-mod body;
 mod config;
 #[cfg(test)]
 mod cost;
@@ -21,7 +20,6 @@ mod fair_queue;
 pub mod files;
 mod framing;
 mod gateway;
-mod http;
 mod ice;
 mod import;
 mod key;
@@ -35,7 +33,6 @@ mod rest;
 mod site_api;
 mod unproven;
 mod visitor;
-mod websocket;
 mod wire;
 
 pub use assets::{Assets, File};
@@ -43,26 +40,16 @@ pub use config::{Shared, WebConfig};
 pub use counters::{Counter, Counters, Transport};
 pub use fair_queue::{Bounds, FairQueue, Place, Turn};
 pub use gateway::{Conn, Gateway, Mail, WebOutbox};
+pub use http_proto::proxies::TrustedProxies;
 pub use ice::ice_routes;
 pub use import::{IMPORT_LINE_BYTES, parse_import_line};
 pub use key::{SessionKeys, is_same};
 pub use live::ECHO_BYTES;
 pub use rest::Client;
 pub use site_api::{NotMade, new_sticker, site_api, sticker_routes};
-pub use visitor::TrustedProxies;
 
 /// Entry points for fuzzing: what reads bytes from outside.
 #[doc(hidden)]
 pub mod fuzz {
-    use std::net::IpAddr;
-
     pub use crate::assets::{Range, range_of};
-    pub use crate::body::Reader as BodyReader;
-    pub use crate::http::{Framing, Head, NO_FIELDS, parse};
-    pub use crate::websocket::{Message, Reader};
-
-    /// Whom the proxies say they speak for.
-    pub fn client(proxies: &crate::TrustedProxies, head: &Head<'_>) -> Option<IpAddr> {
-        proxies.client(head)
-    }
 }

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use chat::{Delivery, Event, Node, Refusal, SessionHandle, SessionId, UserId, WhenBehind, WhenSlow};
 use edge::{Conns, Handle, Io, Now};
+use http_proto::head::Head;
+use http_proto::websocket::{
+    CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
+};
 use web_proto::{Code, Command};
 
 use crate::WebConfig;
 use crate::answer::{Awaited, Pending, TEXT};
 use crate::framing::Framing;
 use crate::gateway::{Conn, Gateway, State, Step, timestamp};
-use crate::http::Head;
 use crate::poll::Polls;
 use crate::request::{read_hello, take_waiting};
 use crate::unproven::HELLO_BYTES;
 use crate::visitor::Visitor;
-use crate::websocket::{
-    CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
-};
 use crate::wire::session::{add_key, own_bye};
 use crate::wire::{Asked, code, command};
 

@@ -12,13 +12,13 @@ use axum::http::Response;
 use bytes::Bytes;
 use edge::{Conns, Handle, Io, Mailboxes};
 use http_body::Frame;
+use http_proto::body::Reader;
+use http_proto::head::Offence;
 use tokio::sync::mpsc;
 
 use crate::answer::Pending;
-use crate::body::Reader;
 use crate::config::Shared;
 use crate::gateway::{Conn, Gateway, Mail, State, Step, next_request, read_on};
-use crate::http::Offence;
 use crate::request::{ANSWER_TIME, Waiting, refuse_request};
 use crate::rest::{Answer, Forward};
 

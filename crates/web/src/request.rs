@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use chat::{DeviceId, SessionHandle};
 use edge::{Conns, Handle, Io};
+use http_proto::body::Reader;
+use http_proto::head::{Fields, Framing, Head, NO_FIELDS, Offence, parse};
 use web_proto::{Code, Command, Event, Hello, VERSION};
 
 use crate::answer::{Awaited, JSON, Pending, TEXT, refuse};
-use crate::body::Reader;
 use crate::config::Shared;
 use crate::gateway::{Conn, Gateway, Mail, State, Step, after_answer, next_request, read_on, timestamp};
-use crate::http::{Fields, Framing, Head, NO_FIELDS, Offence, parse};
 use crate::pieces::Incoming;
 use crate::rest::Forward;
 use crate::unproven::{HELLO_BYTES, Held};

@@ -9,13 +9,13 @@ use axum::http::response::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, Uri, header};
 use bytes::Bytes;
 use edge::{Conns, Handle, Io, Mailboxes};
+use http_proto::head::Head;
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use crate::answer::{Pending, TEXT};
 use crate::config::Shared;
 use crate::gateway::{Conn, Gateway, Mail, PIECE_TIME, State, after_answer, read_on};
-use crate::http::Head;
 use crate::pieces::{Outgoing, is_streamed, pass_on};
 use crate::request::take_waiting;
 

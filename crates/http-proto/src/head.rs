@@ -3,14 +3,14 @@
 use httparse::{Header, Status};
 
 /// Longest head (request line and headers), in bytes. The connection layer's input limit must not be smaller.
-pub(crate) const MAX_HEAD_BYTES: usize = 16 * 1024;
+pub const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// Longest request line, in bytes.
 const MAX_LINE_BYTES: usize = 8 * 1024;
 /// Most header fields of one request.
-pub(crate) const MAX_HEADERS: usize = 100;
+const MAX_HEADERS: usize = 100;
 
 /// Room for the fields of one head, on the stack of the caller.
-pub(crate) type Fields<'a> = [Header<'a>; MAX_HEADERS];
+pub type Fields<'a> = [Header<'a>; MAX_HEADERS];
 
 /// Nothing parsed yet.
 pub const NO_FIELDS: Fields<'static> = [httparse::EMPTY_HEADER; MAX_HEADERS];

@@ -5,10 +5,10 @@ mod frame;
 mod handshake;
 mod reader;
 
-pub(crate) use close::CloseFrame;
-pub(crate) use frame::head as frame_head;
-pub(crate) use frame::{Opcode, write_close, write_frame};
-pub(crate) use handshake::{HandshakeError, check};
+pub use close::CloseFrame;
+pub use frame::head as frame_head;
+pub use frame::{Opcode, write_close, write_frame};
+pub use handshake::{HandshakeError, check};
 pub use reader::{Message, Reader};
 
 /// How a peer broke the rules: the close code (RFC 6455 §7.4.1) and what to say.
@@ -19,7 +19,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    pub(crate) const fn protocol(text: &'static str) -> Violation {
+    pub const fn protocol(text: &'static str) -> Violation {
         Violation { code: 1002, text }
     }
 

@@ -1,6 +1,6 @@
 //! Request bodies: by length or in chunks, strictly (RFC 9112 §6 and §7.1), never more than is allowed.
 
-use crate::http::{Framing, Offence};
+use crate::head::{Framing, Offence};
 
 /// Longest chunk-size line with its extensions, and longest trailer section, in bytes.
 const MAX_LINE_BYTES: usize = 256;

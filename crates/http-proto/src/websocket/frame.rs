@@ -6,7 +6,7 @@ use super::Violation;
 pub(super) const MAX_CONTROL_BYTES: usize = 125;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Opcode {
+pub enum Opcode {
     Continuation = 0,
     Text = 1,
     Binary = 2,
@@ -104,10 +104,10 @@ pub(super) fn unmask(bytes: &mut [u8], mask: [u8; 4], offset: u64) {
 }
 
 /// Longest head of a server's frame.
-pub(crate) const MAX_HEAD_BYTES: usize = 10;
+pub(super) const MAX_HEAD_BYTES: usize = 10;
 
 /// The head of a whole, unmasked frame, at the end of an array: answers the array and where the head begins.
-pub(crate) fn head(opcode: Opcode, payload: usize) -> ([u8; MAX_HEAD_BYTES], usize) {
+pub fn head(opcode: Opcode, payload: usize) -> ([u8; MAX_HEAD_BYTES], usize) {
     let mut head = [0; MAX_HEAD_BYTES];
     let start = match payload {
         0..=125 => {
@@ -130,14 +130,14 @@ pub(crate) fn head(opcode: Opcode, payload: usize) -> ([u8; MAX_HEAD_BYTES], usi
 }
 
 /// Appends a whole frame.
-pub(crate) fn write_frame(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8]) {
+pub fn write_frame(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8]) {
     let (head, start) = head(opcode, payload.len());
     out.extend_from_slice(&head[start..]);
     out.extend_from_slice(payload);
 }
 
 /// Appends a close frame; the reason is cut to what fits.
-pub(crate) fn write_close(out: &mut Vec<u8>, code: u16, reason: &str) {
+pub fn write_close(out: &mut Vec<u8>, code: u16, reason: &str) {
     let mut end = reason.len().min(MAX_CONTROL_BYTES - 2);
     while !reason.is_char_boundary(end) {
         end -= 1;

@@ -4,14 +4,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
-use crate::http::{Framing, Head, Version};
+use crate::head::{Framing, Head, Version};
 
 /// Appended to the client's key (RFC 6455 §1.3).
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Why a request opens no WebSocket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HandshakeError {
+pub enum HandshakeError {
     /// It does not ask for one: 426 with `Upgrade: websocket`.
     NotAnUpgrade,
     /// Another version than 13: 426 with `Sec-WebSocket-Version: 13` (RFC 6455 §4.4).
@@ -21,7 +21,7 @@ pub(crate) enum HandshakeError {
 }
 
 /// The answer to the client's key, where the request opens a WebSocket.
-pub(crate) fn check(head: &Head<'_>) -> Result<[u8; 28], HandshakeError> {
+pub fn check(head: &Head<'_>) -> Result<[u8; 28], HandshakeError> {
     if !head.has_token("connection", "upgrade") || !head.has_token("upgrade", "websocket") {
         return Err(HandshakeError::NotAnUpgrade);
     }
@@ -56,7 +56,7 @@ pub(super) fn accept_key(key: &[u8]) -> [u8; 28] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::{NO_FIELDS, parse};
+    use crate::head::{NO_FIELDS, parse};
 
     fn checked(fields: &str) -> Result<[u8; 28], HandshakeError> {
         let mut room = NO_FIELDS;
