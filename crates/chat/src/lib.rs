@@ -7,6 +7,7 @@
 //! Read first: [`Node`] (the calls of gateways), [`Event`] (the answers to them), [`Store`].
 
 pub mod account;
+mod address;
 mod call_entry;
 pub mod calls;
 mod command;
