@@ -143,7 +143,7 @@ const ROUTERS = [
 
 /** Descriptions for handlers whose own comment does not describe their purpose. */
 const SAID = {
-  'GET /v1/sites/{site}': 'The site: `{"key","name","mode","guests","origins","public_url","keys":[{"kid","kind","of","created","expires","signed_out"}]}`; never a key.',
+  'GET /v1/sites/{site}': 'The site: `{"key","name","mode","guests","origins","public_url","domain","keys":[{"kid","kind","of","created","expires","signed_out"}]}`; never a key.',
   'PATCH /v1/sites/{site}': 'Changes `name`, `mode`, `guests` or `origins`; other fields stay. Returns the site.',
   'POST /v1/sites/{site}/keys': 'Registers a public key in PEM: `{"public_key":"…","kid":"…","others_end_after":86400}`. Only with the role `service`. Returns the site.',
   'DELETE /v1/sites/{site}/keys/{kid}': 'Ends a key and its sessions, at once or `after` this number of seconds. Only with the role `service`. Returns the site.',

@@ -903,6 +903,8 @@ declare module 'virtual:messages' {
         sign_out: string;
         add_sticker: string;
         remove_sticker: string;
+        add_app_password: string;
+        revoke_app_password: string;
       };
       warned: string;
       youAreMuted: string;
@@ -992,6 +994,9 @@ declare module 'virtual:messages' {
         };
         previews: {
           on: string;
+        };
+        xmpp: {
+          enabled: string;
         };
       };
       hints: {

@@ -92,7 +92,7 @@ impl User {
     fn enter(&self, node: &Node) {
         let hello = Hello {
             site_key: SITE.into(),
-            token: Some(black_box(&self.token).into()),
+            credential: chat::Credential::Token(black_box(&self.token).into()),
             device: DeviceId::parse("device").expect("it is one"),
             position: None,
             origin: None,
@@ -124,6 +124,7 @@ fn node() -> (Node, Arc<DeliveryCounter>) {
         secrets: vec![secret()],
         guest_keys: vec![],
         public_url: None,
+        domain: None,
         settings: chat::Settings::default(),
         created: NOW,
     };

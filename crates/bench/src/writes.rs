@@ -67,6 +67,7 @@ impl Writer {
             secrets: vec![secret()],
             guest_keys: vec![],
             public_url: None,
+            domain: None,
             settings: chat::Settings::default(),
             created: NOW,
         };

@@ -165,7 +165,7 @@ fn calls(node: &Node, told: &Counted) {
 fn sign_in(node: &Node, number: u32, token: &str) {
     let hello = Hello {
         site_key: "bench".into(),
-        token: Some(token.into()),
+        credential: chat::Credential::Token(token.into()),
         device: DeviceId::parse("device").expect("it is one"),
         position: None,
         origin: None,
@@ -308,6 +308,7 @@ impl SiteStore for Blank {
             secrets: vec![secret()],
             guest_keys: vec![],
             public_url: None,
+            domain: None,
             settings: chat::Settings::default(),
             created: NOW,
         }])
@@ -497,6 +498,16 @@ impl MessageStore for Blank {
 
 impl SignInStore for Blank {
     fn renew_user(&self, _: SiteId, _: TokenUser, _: Timestamp, done: Done<UserRow>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn sign_in_with_app_password(
+        &self,
+        _: AppPasswordUser,
+        _: ResumeFrom,
+        _: Timestamp,
+        _: Met,
+        done: Done<Option<(UserRow, Snapshot)>>,
+    ) {
         done(Err(StoreError::Overloaded));
     }
     fn sign_in(
@@ -853,6 +864,36 @@ impl ProfileStore for Blank {
     }
     fn change_profile(&self, _: UserId, _: ProfileChange, done: Done<Option<ProfileView>>) {
         done(Err(StoreError::Overloaded));
+    }
+}
+
+impl AppPasswordStore for Blank {
+    fn app_credentials(&self, _: SiteId, _: Sub, done: Done<StoredCredentials>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn salt_key(&self, _: SiteId, _: [u8; 32], done: Done<[u8; 32]>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn app_passwords(&self, _: UserId, done: Done<Vec<AppPasswordRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn add_app_password(
+        &self,
+        _: UserId,
+        _: NewAppPassword,
+        _: By,
+        done: Done<Result<AppPasswordRow, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn revoke_app_password(&self, _: UserId, _: u32, _: By, _: Timestamp, done: Done<Result<bool, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn missing_app_passwords(&self, _: Vec<(UserId, u32)>, done: Done<Vec<(UserId, u32)>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn ended_app_passwords(&self) -> Result<Vec<(UserId, u32)>, StoreError> {
+        Ok(Vec::new())
     }
 }
 

@@ -36,6 +36,12 @@ mod stats;
 mod store;
 mod users;
 
+pub use account::app_passwords::{
+    APP_PASSWORD_NAME_BYTES, AppCredentials, AppPassword, AppPasswordKeys, AppPasswordRow, AppPasswordShown,
+    AppPasswordStore, CHOSEN_CHARS, ITERATIONS, MOST_APP_PASSWORDS, NewAppPassword, NotChosen, SALT_BYTES,
+    ScramKeys, ScramPair, StoredCredentials, StoredKeys, app_password_name, may_add_app_password,
+    may_manage_app_passwords, notes_app_password_use,
+};
 pub use account::devices::{
     Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
 };
@@ -140,14 +146,14 @@ pub use rooms::{
 pub use session::Outbox;
 pub use session::record::SessionRecord;
 pub use session::request_limits::{RequestKind, RequestRates};
-pub use sign_in::Hello;
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
-pub use sign_in::store::{Met, ResumeFrom, SignInStore, Snapshot};
+pub use sign_in::store::{AppPasswordUser, Met, ResumeFrom, SignInStore, Snapshot};
+pub use sign_in::{Credential, Hello};
 pub use site::caller::{Caller, NotSet, Respond, SiteNotSet};
 pub use site::calls::{CallsFrom, MOST_IN_GROUP};
 pub use site::change::{
     MOST_KEYS, REASON_BYTES, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin,
-    public_key,
+    may_be_named, public_key,
 };
 pub use site::filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links, Pattern};
 pub use site::guest_proof::GuestProof;

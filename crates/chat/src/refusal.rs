@@ -121,8 +121,10 @@ pub enum Refusal {
     UserExists,
     #[error("no such device")]
     NoSuchDevice,
-    #[error("this device was signed out")]
+    #[error("this device was signed out, or its app password was revoked")]
     SignedOut,
+    #[error("one has as many app passwords as one may")]
+    TooManyAppPasswords,
     #[error("the account was removed")]
     Removed,
     #[error("the session is over")]
@@ -133,7 +135,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each refusal, for metrics.
-    pub const WORDS: [&'static str; 62] = [
+    pub const WORDS: [&'static str; 63] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -196,6 +198,7 @@ impl Refusal {
         "bad_invitation",
         "too_many_invitations",
         "key_ended",
+        "too_many_app_passwords",
     ];
 
     pub fn word(self) -> &'static str {
@@ -266,6 +269,7 @@ impl Refusal {
             Refusal::BadInvitation => 59,
             Refusal::TooManyInvitations => 60,
             Refusal::KeyEnded => 61,
+            Refusal::TooManyAppPasswords => 62,
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod adoption;
+mod app_passwords;
 mod blocks;
 mod callers;
 mod calls;

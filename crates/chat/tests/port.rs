@@ -45,6 +45,13 @@ commands! {
     Command::Account(account::Command::SignOutDevice { .. }) => [
         account::Command::SignOutDevice { device: u64::MAX },
     ],
+    Command::Account(account::Command::CreateAppPassword { .. }) => [
+        account::Command::CreateAppPassword { name: TEXT.into() },
+    ],
+    Command::Account(account::Command::ListAppPasswords) => [account::Command::ListAppPasswords],
+    Command::Account(account::Command::RevokeAppPassword { .. }) => [
+        account::Command::RevokeAppPassword { number: u32::MAX },
+    ],
     Command::Account(account::Command::Export { .. }) => [account::Command::Export { page: page() }],
     Command::Account(account::Command::Erase { .. }) => [
         account::Command::Erase { messages: MessagesAfterErasure::Kept },
@@ -324,18 +331,26 @@ fn names_are_checked_again_when_they_are_read() {
 
 #[test]
 fn a_hello_round_trips() {
-    let hello = Hello {
+    let hello = |credential| Hello {
         site_key: TEXT.into(),
-        token: Some(TEXT.into()),
+        credential,
         device: DeviceId::parse("d-1").unwrap(),
         position: Some(Position { epoch: 1, number: 2 }),
         origin: Some(TEXT.into()),
         address: Some(scene::ADDRESS.into()),
         agent: Agent::parse(b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Firefox/128.0"),
     };
-    let text = serde_json::to_string(&hello).unwrap();
+    let password = Credential::AppPassword { sub: sub("ann"), number: u32::MAX };
+    for credential in [Credential::Guest, Credential::Token(TEXT.into()), password] {
+        let text = serde_json::to_string(&hello(credential)).unwrap();
+        let read: Hello<'_> = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
+    let text = serde_json::to_string(&hello(Credential::Token(TEXT.into()))).unwrap();
     let read: Hello<'_> = serde_json::from_str(&text).unwrap();
-    assert_eq!((read.site_key, read.token, read.origin), (hello.site_key, hello.token, hello.origin));
+    let hello = hello(Credential::Guest);
+    assert!(matches!(read.credential, Credential::Token(token) if token == TEXT));
+    assert_eq!((read.site_key, read.origin), (hello.site_key, hello.origin));
     assert_eq!((read.device, read.position, read.address), (hello.device, hello.position, hello.address));
     assert_eq!(read.agent, hello.agent);
 }
@@ -349,6 +364,7 @@ fn sessions_round_trip() {
         seen: Position { epoch: 1, number: 2 },
         ends: Timestamp(3),
         key: "k".into(),
+        app_password: Some(7),
         watches_contacts: true,
         watched: vec![UserId { num: 8, ..user }],
         is_behind: true,

@@ -207,7 +207,7 @@ fn a_site_uses_no_more_than_its_share_for_filters() {
     let claims = Claims { sub: "cat".into(), exp: (scene.now / 1000 + 3600) as f64, ..Claims::default() };
     let hello = Hello {
         site_key: "other".into(),
-        token: Some(scene.signed(&claims).into()),
+        credential: Credential::Token(scene.signed(&claims).into()),
         device: DeviceId::parse("c").unwrap(),
         position: None,
         origin: Some("https://forum.example".into()),

@@ -34,7 +34,7 @@ variants! {
     rooms Rooms: Room MemberCount Left Member Members Link Links Invitation Rooms;
     messages Messages: Ack Message Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
         Found Held;
-    account Account: Renamed Profile Devices Exported;
+    account Account: Renamed Profile Devices AppPasswords AppPassword Exported;
 }
 
 #[test]
@@ -333,6 +333,7 @@ fn welcome() -> Welcome {
             seen: Position { epoch: 1, number: 9 },
             ends: AT,
             key: "k".into(),
+            app_password: Some(7),
             watches_contacts: true,
             watched: vec![user(2)],
             is_behind: false,
@@ -513,6 +514,13 @@ fn answers() -> Vec<Event> {
             this: false,
         }])
         .into(),
+        account::Event::AppPasswords { address: Some("ann@forum".into()), passwords: vec![app_password()] }
+            .into(),
+        account::Event::AppPassword(Box::new(AppPasswordShown {
+            row: app_password(),
+            password: AppPassword::chosen("twelve letters").unwrap(),
+        }))
+        .into(),
         account::Event::Exported { messages: messages(), next: next() }.into(),
     ]
 }
@@ -560,4 +568,8 @@ fn stored_events() -> Vec<Event> {
         messages::Event::Conversation(Box::new(conversation())).into(),
         account::Event::Renamed(Arc::new(renamed())).into(),
     ]
+}
+
+fn app_password() -> AppPasswordRow {
+    AppPasswordRow { number: 7, name: "Phone".into(), created: AT, used: None }
 }

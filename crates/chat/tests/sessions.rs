@@ -69,7 +69,7 @@ fn refused_sign_ins() {
         let handle = scene.handle();
         let hello = Hello {
             site_key: site_key.into(),
-            token: Some((&token).into()),
+            credential: chat::Credential::Token((&token).into()),
             device: device(),
             position: None,
             origin: origin.map(Into::into),
@@ -207,7 +207,7 @@ fn commands_are_accepted_as_soon_as_the_welcome_is_sent() {
     let token = scene.token("ann");
     let hello = Hello {
         site_key: SITE.into(),
-        token: Some((&token).into()),
+        credential: chat::Credential::Token((&token).into()),
         device,
         position: None,
         origin: None,

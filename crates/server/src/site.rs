@@ -48,6 +48,7 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         secrets: vec![secret],
         guest_keys: vec![new_secret(now)],
         public_url: None,
+        domain: None,
         settings: chat::Settings::of_new_site(),
         created: now,
     };
@@ -146,6 +147,7 @@ fn set(args: &SiteSet, store: &dyn Store) -> Outcome {
             .filter(|origins| !origins.is_empty())
             .map(|origins| origins.iter().filter(|origin| *origin != "none").cloned().collect()),
         public_url: args.public_url.clone().map(|url| Some(url).filter(|url| url != "none")),
+        domain: None,
     };
     if profile != SiteProfile::default() {
         site = keys::change(store, &site, SiteChange::Profile(profile))?;
@@ -358,6 +360,7 @@ mod tests {
             secrets: vec![secret],
             guest_keys: vec![],
             public_url: None,
+            domain: None,
             settings: chat::Settings::default(),
             created: Timestamp(1),
         };

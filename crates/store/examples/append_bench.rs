@@ -85,6 +85,7 @@ fn site() -> Site {
         secrets: vec![Secret::new(SecretKind::Hs256, vec![1], NOW)],
         guest_keys: vec![],
         public_url: None,
+        domain: None,
         settings: chat::Settings::default(),
         created: NOW,
     }

@@ -133,6 +133,7 @@ fn site() -> Site {
         secrets: vec![],
         guest_keys: vec![],
         public_url: None,
+        domain: None,
         settings: chat::Settings::default(),
         created: NOW,
     }

@@ -17,6 +17,7 @@ pub(crate) enum Counted {
     HeldMessage = 6,
     RoomLink = 7,
     Sticker = 8,
+    AppPassword = 9,
 }
 
 /// The next number. If the transaction is rolled back, the number is used again.

@@ -13,6 +13,7 @@
 #[macro_use]
 mod dialect;
 
+mod app_password;
 mod backup;
 mod bucket;
 pub mod bulk;

@@ -44,6 +44,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0036_message_kind.sql"),
     include_str!("../migrations/sqlite/0037_counters.sql"),
     include_str!("../migrations/sqlite/0038_message_extension.sql"),
+    include_str!("../migrations/sqlite/0039_app_passwords.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use chat::{Done, Met, ResumeFrom, SignInStore, SiteId, Snapshot, Timestamp, TokenUser, UserId, UserRow};
+use chat::{
+    AppPasswordUser, Done, Met, ResumeFrom, SignInStore, SiteId, Snapshot, Timestamp, TokenUser, UserId,
+    UserRow,
+};
+use rusqlite::Connection;
 
 use crate::fault::Outcome;
 use crate::port::read;
@@ -10,7 +14,7 @@ use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::{self, Seen};
 use crate::writer::{self, Batch};
-use crate::{meta, moderation, resume};
+use crate::{app_password, meta, moderation, resume};
 
 impl SignInStore for Sqlite {
     fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>) {
@@ -47,6 +51,45 @@ impl SignInStore for Sqlite {
         self.shared.read_last(look_up);
     }
 
+    fn sign_in_with_app_password(
+        &self,
+        user: AppPasswordUser,
+        from: ResumeFrom,
+        now: Timestamp,
+        met: Met,
+        done: Done<Option<(UserRow, Snapshot)>>,
+    ) {
+        let shared = Arc::clone(&self.shared);
+        let AppPasswordUser { site, sub, number } = user;
+        let look_up = reader::read(
+            move |db| {
+                let Some(row) = user::by_sub(db, site, &sub)? else { return Ok(None) };
+                Ok(app_password::look(db, row.id, number, now)?.map(|notes_use| (row, notes_use)))
+            },
+            move |outcome| match outcome {
+                Err(error) => {
+                    done(Err(error));
+                    None
+                }
+                Ok(None) => {
+                    done(Ok(None));
+                    None
+                }
+                Ok(Some((row, _))) if !met(&row) => None,
+                Ok(Some((row, notes_use))) => {
+                    let id = row.id;
+                    if notes_use {
+                        let note =
+                            move |batch: &mut Batch<'_>| app_password::note_use(batch.db, id, number, now);
+                        shared.write_patiently(writer::write(note, |_, _| ()));
+                    }
+                    Some(view_by_password(row, number, from, now, done))
+                }
+            },
+        );
+        self.shared.read_last(look_up);
+    }
+
     fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>) {
         self.read(move |db| resume::snapshot(db, user, from, meta::epoch(db)?), done);
     }
@@ -69,6 +112,22 @@ fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<
         move |db| resume::snapshot(db, id, from, meta::epoch(db)?),
         Box::new(move |outcome| done(outcome.map(|snapshot| (row, snapshot)))),
     )
+}
+
+/// Like [`view`]; None if the password was revoked since the first read.
+fn view_by_password(
+    row: UserRow,
+    number: u32,
+    from: ResumeFrom,
+    now: Timestamp,
+    done: Done<Option<(UserRow, Snapshot)>>,
+) -> Box<dyn Read> {
+    let id = row.id;
+    let view = move |db: &Connection| match app_password::look(db, id, number, now)? {
+        Some(_) => resume::snapshot(db, id, from, meta::epoch(db)?).map(Some),
+        None => Ok(None),
+    };
+    read(view, Box::new(move |outcome| done(outcome.map(|found| found.map(|snapshot| (row, snapshot))))))
 }
 
 /// Writes a user who is new, or whose profile or role has changed.

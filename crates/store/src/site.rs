@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use chat::{
     Mode, Secret, SecretKind, Settings, Site, SiteAct, SiteAuthor, SiteChange, SiteId, SiteNotChanged,
-    SiteRole, Timestamp,
+    SiteRole, Timestamp, may_be_named,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -21,15 +21,14 @@ use crate::{meta, user};
 
 pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
     let transaction = begin(db)?;
-    let taken = sql!("SELECT 1 FROM site WHERE key = $1");
-    if transaction.query_row(taken, [&*site.key], |_| Ok(())).optional()?.is_some() {
+    if may_be_named(site, &read_all(&transaction)?).is_err() {
         return Ok(None);
     }
     let id = SiteId(meta::take_site_number(&transaction)?);
     transaction.execute(
         sql!(
-            "INSERT INTO site (id, key, name, mode, guests, origins, created, settings, public_url) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+            "INSERT INTO site (id, key, name, mode, guests, origins, created, settings, public_url, domain) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
         ),
         params![
             id.0,
@@ -41,6 +40,7 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
             site.created.0 as i64,
             site.settings.stored_document(),
             site.public_url,
+            site.domain.as_deref(),
         ],
     )?;
     put_keys(&transaction, id, site)?;
@@ -61,8 +61,8 @@ pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
 /// Everything but the settings.
 fn put(db: &Connection, site: &Site) -> Outcome<()> {
     let sql = sql!(
-        "UPDATE site SET key = $2, name = $3, mode = $4, guests = $5, origins = $6, created = $7, public_url = $8 \
-               WHERE id = $1"
+        "UPDATE site SET key = $2, name = $3, mode = $4, guests = $5, origins = $6, created = $7, public_url = $8, \
+               domain = $9 WHERE id = $1"
     );
     let values = params![
         site.id.0,
@@ -73,6 +73,7 @@ fn put(db: &Connection, site: &Site) -> Outcome<()> {
         site.origins.join("\n"),
         site.created.0 as i64,
         site.public_url,
+        site.domain.as_deref(),
     ];
     if db.execute(sql, values)? > 0 {
         db.execute(sql!("DELETE FROM secret WHERE site = $1"), [site.id.0])?;
@@ -94,10 +95,12 @@ pub(crate) fn change(
     if moderation::may(&transaction, id, by, SiteAct::Configure, SiteRole::Member)?.is_err() {
         return Ok(Err(SiteNotChanged::NotAllowed));
     }
-    let Some(before) = read_all(&transaction)?.into_iter().find(|site| site.id == id) else {
+    let sites = read_all(&transaction)?;
+    let Some(before) = sites.iter().find(|site| site.id == id) else {
         return Ok(Err(SiteNotChanged::NoSuchSite));
     };
-    let after = match change.apply(author, &before, now) {
+    let after = change.apply(author, before, now);
+    let after = match after.and_then(|after| may_be_named(&after, &sites).map(|()| after)) {
         Ok(after) => after,
         Err(why) => return Ok(Err(why)),
     };
@@ -228,7 +231,7 @@ macro_rules! rows_of {
 }
 
 /// Statements that remove some rows of a site from a table, by its key.
-const ROWS: [(&str, &str); 51] = [
+const ROWS: [(&str, &str); 54] = [
     rows_of!("sent", "user, client_id"),
     rows_of!("milestone", "conversation, seq"),
     rows_of!("message_change", "conversation, position"),
@@ -251,6 +254,9 @@ const ROWS: [(&str, &str); 51] = [
     rows_of!("draft", "user, conversation"),
     rows_of!("status", "user"),
     rows_of!("device", "user, id"),
+    rows_of!("app_password", "user, number"),
+    rows_of!("ended_app_password", "user, number"),
+    rows_of!("salt_key", "site"),
     rows_of!("erasure", "user"),
     rows_of!("merged_guest", "sub"),
     rows_of!("imported", "key"),
@@ -322,8 +328,7 @@ pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
 
 fn read_all(db: &Connection) -> Outcome<Vec<Site>> {
     let [mut secrets, mut guest_keys] = [all_secrets(db, false)?, all_secrets(db, true)?];
-    let sql =
-        "SELECT id, key, name, mode, guests, origins, created, settings, public_url FROM site ORDER BY id";
+    let sql = "SELECT id, key, name, mode, guests, origins, created, settings, public_url, domain FROM site ORDER BY id";
     let mut statement = db.prepare_cached(sql)?;
     let sites = statement.query_map([], |row| {
         let id = SiteId(row.get(0)?);
@@ -337,6 +342,7 @@ fn read_all(db: &Connection) -> Outcome<Vec<Site>> {
             secrets: secrets.remove(&id).unwrap_or_default(),
             guest_keys: guest_keys.remove(&id).unwrap_or_default(),
             public_url: row.get(8)?,
+            domain: row.get::<_, Option<String>>(9)?.map(Into::into),
             created: Timestamp(row.get::<_, i64>(6)? as u64),
             settings: Settings::parse(row.get_ref(7)?.as_str()?),
         })

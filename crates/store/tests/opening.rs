@@ -7,10 +7,10 @@ use std::process::Command;
 
 use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
 use chat::{
-    By, ChangeMessage, ContactState, ContactStore, ConversationId, ConversationOf, LinkCode, LinkStore,
-    MemberAction, MessageChange, MessageKind, MessageStore, ModerationStore, ModeratorAct, NewLink, NewRoom,
-    Position, Role, RoomKind, RoomLimits, RoomName, RoomStore, Seq, SiteId, SiteStore, Timestamp, UserId,
-    UserStore,
+    AppPasswordStore, By, ChangeMessage, ContactState, ContactStore, ConversationId, ConversationOf,
+    LinkCode, LinkStore, MemberAction, MessageChange, MessageKind, MessageStore, ModerationStore,
+    ModeratorAct, NewAppPassword, NewLink, NewRoom, Position, Role, RoomKind, RoomLimits, RoomName,
+    RoomStore, ScramKeys, ScramPair, Seq, SiteId, SiteStore, StoredKeys, Timestamp, UserId, UserStore,
 };
 use rusqlite::Connection;
 use store::{OpenError, Options, Sqlite};
@@ -18,6 +18,12 @@ use store::{OpenError, Options, Sqlite};
 const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.sql");
 const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql");
 const OLD_MUTES: &str = include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql");
+/// Undoes the migrations from version 39 on.
+const BEFORE_VERSION_39: &str = "DROP TABLE app_password;
+    DROP TABLE salt_key;
+    DROP TABLE ended_app_password;
+    ALTER TABLE site DROP COLUMN domain;
+    PRAGMA user_version = 37;";
 const APPLICATION_ID: i32 = 0x4b69_7468;
 
 fn open(path: &Path) -> Result<Sqlite, OpenError> {
@@ -128,6 +134,7 @@ fn calls_of_version_35_are_calls_by_their_kind() {
     write_version_1(&directory.file());
     drop(open(&directory.file()).expect("it opens"));
     let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     db.execute_batch(BEFORE_VERSION_38).expect("as before");
     db.execute_batch(
         "DROP TABLE counter;
@@ -153,6 +160,26 @@ fn calls_of_version_35_are_calls_by_their_kind() {
     let kinds: Vec<_> = page.iter().map(|message| message.kind).collect();
     use MessageKind::{Call, Text};
     assert_eq!(kinds, [Text, Text, Call, Text, Call]);
+}
+
+#[test]
+fn members_of_version_37_can_make_app_passwords() {
+    let directory = Directory::quick();
+    write_version_1(&directory.file());
+    drop(open(&directory.file()).expect("it opens"));
+    let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
+    drop(db);
+    let store = open(&directory.file()).expect("it opens");
+    let site = store.sites().expect("it works").remove(0);
+    assert_eq!((&site.domain, site.domain()), (&None, Some("old")));
+    let bob = UserId { site: SiteId(1), num: 2 };
+    let pair = ScramPair { stored: [1; 20], server: [2; 20] };
+    let scram = ScramKeys { sha1: pair, sha256: ScramPair { stored: [3; 32], server: [4; 32] } };
+    let keys = StoredKeys { iterations: chat::ITERATIONS, scram, verifier: None };
+    let new = NewAppPassword { name: "Phone".into(), keys, time: asking::NOW };
+    let row = ask(|done| store.add_app_password(bob, new, By::User(bob), done)).expect("he may");
+    assert_eq!(ask(|done| store.app_passwords(bob, done)), [row]);
 }
 
 #[test]
@@ -415,6 +442,7 @@ fn numbers_of_version_36_go_on() {
     assert_eq!(kick(&store, ann), [1]);
     store.close();
     let db = Connection::open(directory.file()).expect("a database");
+    db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     db.execute_batch(BEFORE_VERSION_38).expect("as before");
     db.execute_batch(
         "DROP TABLE counter;

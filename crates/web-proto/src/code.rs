@@ -198,6 +198,8 @@ codes! {
     UserExists = "user_exists", 409, 4083, Never;
     /// The user has no such device.
     NoSuchDevice = "no_such_device", 404, 4081, Never;
+    /// The user has as many app passwords as allowed.
+    TooManyAppPasswords = "too_many_app_passwords", 409, 4089, Never;
     /// The user has signed this device out from another one. The device needs a token that the site has made since.
     SignedOut = "signed_out", 401, 4082, Never;
     /// The key that signed the token has ended, or its holders were signed out. The client needs a token that the site signs now.

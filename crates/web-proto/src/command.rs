@@ -575,6 +575,21 @@ pub enum Command<'a> {
         #[serde(borrow)]
         device: Cow<'a, str>,
     },
+    /// The user's app passwords, for apps that sign in without a token. Answered by `app_passwords`.
+    AppPasswords { rid: u64 },
+    /// Make an app password. Answered by `app_password`, the only event that contains it.
+    CreateAppPassword {
+        rid: u64,
+        /// 1 to 64 bytes.
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+    },
+    /// Revoke an app password: its sessions end with `signed_out`. Answered by `app_passwords`.
+    RevokeAppPassword {
+        rid: u64,
+        /// `number` from the list of `app_passwords`.
+        number: u32,
+    },
     /// A page of the user's messages, for a file: complete direct conversations, and own messages in rooms.
     Export {
         rid: u64,
@@ -640,7 +655,8 @@ impl<'a> Command<'a> {
             Vote ClosePoll DropPreview Stickers Contact Contacts People Profiles Profile Conversations Conversation
             History Thread Threads Edit Delete React Pin Pins CreateRoom ChangeRoom Join Leave Member Members
             MakeLink Links TakeBackLink OpenLink JoinLink Rooms Search Request Report Reports Audit Notices Settings
-            Configure TestFilter Notifications Devices SignOut Export RemoveAccount Resume Token
+            Configure TestFilter Notifications Devices SignOut AppPasswords CreateAppPassword RevokeAppPassword Export
+            RemoveAccount Resume Token
         }
     }
 
@@ -696,6 +712,8 @@ impl<'a> Command<'a> {
             Command::TestFilter { .. } => &["filter_tested"],
             Command::Notifications { .. } => &["notifications"],
             Command::Devices { .. } | Command::SignOut { .. } => &["devices"],
+            Command::AppPasswords { .. } | Command::RevokeAppPassword { .. } => &["app_passwords"],
+            Command::CreateAppPassword { .. } => &["app_password"],
             Command::Export { .. } => &["exported"],
             Command::Resume { .. } => &["changes"],
             Command::Token { .. } => &["token_ok"],

@@ -370,6 +370,24 @@ pub enum Event<'a> {
         #[serde(borrow)]
         devices: Vec<Device<'a>>,
     },
+    /// Answer to `app_passwords` and `revoke_app_password`, the newest first.
+    AppPasswords {
+        re: u64,
+        /// The user's XMPP address. Absent if the site has no XMPP domain.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        address: Option<Cow<'a, str>>,
+        #[serde(borrow)]
+        passwords: Vec<AppPassword<'a>>,
+    },
+    /// Answer to `create_app_password`. No later event contains the password.
+    AppPassword {
+        re: u64,
+        #[serde(borrow)]
+        created: AppPassword<'a>,
+        /// To be typed as it is, with its hyphens.
+        #[serde(borrow)]
+        password: Cow<'a, str>,
+    },
     /// Answer to `export`. A page before the last one may be empty.
     Exported {
         re: u64,
@@ -1045,6 +1063,20 @@ pub struct Device<'a> {
     /// The device that sent the request.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub this: bool,
+}
+
+/// An app password of the user, without the password.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct AppPassword<'a> {
+    pub number: u32,
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// Unix milliseconds.
+    pub created: u64,
+    /// Unix milliseconds of the last sign-in, up to an hour old. Absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<u64>,
 }
 
 /// An entry of the user's contact list.

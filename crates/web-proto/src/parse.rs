@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 61] = [
+const NAMES: [&str; 64] = [
     "hello",
     "send",
     "poll",
@@ -69,6 +69,9 @@ const NAMES: [&str; 61] = [
     "notifications",
     "devices",
     "sign_out",
+    "app_passwords",
+    "create_app_password",
+    "revoke_app_password",
     "export",
     "remove_account",
     "resume",

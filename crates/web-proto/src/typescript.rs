@@ -110,6 +110,7 @@ fn file() -> String {
     declare::<Profile<'_>>(&mut out);
     declare::<OwnProfile>(&mut out);
     declare::<Device<'_>>(&mut out);
+    declare::<AppPassword<'_>>(&mut out);
     declare::<Contact<'_>>(&mut out);
     declare::<ContactState>(&mut out);
     declare::<Code>(&mut out);

@@ -55,6 +55,11 @@ proptest! {
     }
 }
 
+fn app_password() -> impl Strategy<Value = AppPassword<'static>> {
+    (any::<u32>(), text(), any::<u64>(), option::of(any::<u64>()))
+        .prop_map(|(number, name, created, used)| AppPassword { number, name, created, used })
+}
+
 fn device() -> impl Strategy<Value = Device<'static>> {
     let times = (any::<u64>(), any::<u64>());
     (text(), opt(), opt(), times, any::<bool>(), any::<bool>()).prop_map(
@@ -185,6 +190,9 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (rid(), opt()).prop_map(|(rid, user)| Command::Profile { rid, user }),
         rid().prop_map(|rid| Command::Devices { rid }),
         (rid(), text()).prop_map(|(rid, device)| Command::SignOut { rid, device }),
+        rid().prop_map(|rid| Command::AppPasswords { rid }),
+        (rid(), text()).prop_map(|(rid, name)| Command::CreateAppPassword { rid, name }),
+        (rid(), any::<u32>()).prop_map(|(rid, number)| Command::RevokeAppPassword { rid, number }),
         (rid(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Export { rid, after, limit }),
         (rid(), any::<bool>()).prop_map(|(rid, messages)| Command::RemoveAccount { rid, messages }),
         change_profile().prop_map(|change| Command::ChangeProfile(Box::new(change))),
@@ -375,6 +383,13 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             }
         ),
         (any::<u64>(), vec(device(), 0..3)).prop_map(|(re, devices)| Event::Devices { re, devices }),
+        (any::<u64>(), opt(), vec(app_password(), 0..3))
+            .prop_map(|(re, address, passwords)| Event::AppPasswords { re, address, passwords }),
+        (any::<u64>(), app_password(), text()).prop_map(|(re, created, password)| Event::AppPassword {
+            re,
+            created,
+            password
+        }),
         (any::<u64>(), vec(message(), 0..3), opt()).prop_map(|(re, messages, next)| Event::Exported {
             re,
             messages,

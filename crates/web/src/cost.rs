@@ -113,6 +113,9 @@ commands! {
     "notifications", NoRoom: Command::Notifications(notifications::Command::Change(_)),
     "devices", NoRoom: Command::Account(account::Command::ListDevices),
     "sign_out", NoRoom: Command::Account(account::Command::SignOutDevice { .. }),
+    "app_passwords", NoRoom: Command::Account(account::Command::ListAppPasswords),
+    "create_app_password", NoRoom: Command::Account(account::Command::CreateAppPassword { .. }),
+    "revoke_app_password", NoRoom: Command::Account(account::Command::RevokeAppPassword { .. }),
     "export", NoRoom: Command::Account(account::Command::Export { .. }),
     "remove_account", Words: Command::Account(account::Command::Erase { .. }),
     "resume", NoRoom: Command::SignIn(sign_in::Command::Resume { .. }),
@@ -171,6 +174,7 @@ impl Room {
             secrets: vec![secret()],
             guest_keys: vec![],
             public_url: None,
+            domain: None,
             settings: chat::Settings::default(),
             created: Timestamp(START),
         };
@@ -216,7 +220,7 @@ impl Room {
         let handle = SessionHandle(number as u64 + 1);
         let hello = Hello {
             site_key: "forum".into(),
-            token: Some((&token).into()),
+            credential: chat::Credential::Token((&token).into()),
             device: DeviceId::parse("d").expect("a device"),
             position: None,
             origin: Some("https://forum.example".into()),
@@ -547,6 +551,9 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         (0, Request::new(re, notifications::Command::Change(Box::default()))),
         (0, Request::new(re, account::Command::ListDevices)),
         (0, Request::new(re, account::Command::SignOutDevice { device: 9 })),
+        (0, Request::new(re, account::Command::ListAppPasswords)),
+        (0, Request::new(re, account::Command::CreateAppPassword { name: "Phone".into() })),
+        (0, Request::new(re, account::Command::RevokeAppPassword { number: 9 })),
         (0, Request::new(re, account::Command::Export { page: page() })),
         (0, Request::new(re, sign_in::Command::Resume { position: None })),
         (0, Request::new(re, sign_in::Command::RenewToken { token: "x".into() })),

@@ -376,7 +376,7 @@ impl Gateway {
         let needs_address = hello.token.is_none() || self.shared.node.logs_sign_ins();
         let hello = chat::Hello {
             site_key: (&*hello.site).into(),
-            token: hello.token.as_deref().map(Into::into),
+            credential: chat::Credential::of_token(hello.token.as_deref().map(Into::into)),
             device,
             position: hello.position.as_deref().and_then(crate::wire::parse_position),
             origin: visitor.origin.as_deref().map(Into::into),

@@ -483,6 +483,22 @@ export type Command =
       device: string;
     }
   | {
+      t: "app_passwords";
+      rid: number;
+    }
+  | {
+      t: "create_app_password";
+      rid: number;
+      /** 1 to 64 bytes. */
+      name: string;
+    }
+  | {
+      t: "revoke_app_password";
+      rid: number;
+      /** `number` from the list of `app_passwords`. */
+      number: number;
+    }
+  | {
       t: "export";
       rid: number;
       /** The `next` of the previous page. */
@@ -1149,6 +1165,20 @@ export type Event =
       t: "devices";
       re: number;
       devices: Array<Device>;
+    }
+  | {
+      t: "app_passwords";
+      re: number;
+      /** The user's XMPP address. Absent if the site has no XMPP domain. */
+      address?: string;
+      passwords: Array<AppPassword>;
+    }
+  | {
+      t: "app_password";
+      re: number;
+      created: AppPassword;
+      /** To be typed as it is, with its hyphens. */
+      password: string;
     }
   | {
       t: "exported";
@@ -2045,6 +2075,16 @@ export type Device = {
   this?: boolean;
 };
 
+/** An app password of the user, without the password. */
+export type AppPassword = {
+  number: number;
+  name: string;
+  /** Unix milliseconds. */
+  created: number;
+  /** Unix milliseconds of the last sign-in, up to an hour old. Absent if there was none. */
+  used?: number;
+};
+
 /** An entry of the user's contact list. */
 export type Contact = {
   state: ContactState;
@@ -2062,7 +2102,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. Frames carry the word. Each code also has a WebSocket close code and an HTTP status. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "bad_invitation" | "too_many_invitations" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "key_ended" | "removed" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "bad_invitation" | "too_many_invitations" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "too_many_app_passwords" | "signed_out" | "key_ended" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -2141,6 +2181,7 @@ export const COMES_BACK = {
   bad_link: "now",
   user_exists: "never",
   no_such_device: "never",
+  too_many_app_passwords: "never",
   signed_out: "never",
   key_ended: "with_new_token",
   removed: "never",
@@ -2221,6 +2262,7 @@ export const HTTP_STATUS = {
   bad_link: 403,
   user_exists: 409,
   no_such_device: 404,
+  too_many_app_passwords: 409,
   signed_out: 401,
   key_ended: 401,
   removed: 410,
@@ -2301,6 +2343,7 @@ export const CLOSE_CODE = {
   bad_link: 4077,
   user_exists: 4083,
   no_such_device: 4081,
+  too_many_app_passwords: 4089,
   signed_out: 4082,
   key_ended: 4088,
   removed: 4084,
@@ -2368,6 +2411,9 @@ export interface Answers {
   export: "exported";
   devices: "devices";
   sign_out: "devices";
+  app_passwords: "app_passwords";
+  create_app_password: "app_password";
+  revoke_app_password: "app_passwords";
   settings: "settings";
   configure: "settings";
   test_filter: "filter_tested";

@@ -28,6 +28,15 @@ pub enum Command {
     SignOutDevice {
         device: u64,
     },
+    /// Makes an app password. The answer contains it, and no later one does.
+    CreateAppPassword {
+        name: Box<str>,
+    },
+    ListAppPasswords,
+    /// Ends the sessions of the password, too.
+    RevokeAppPassword {
+        number: u32,
+    },
     /// A page of the user's direct conversations and own messages in rooms.
     Export {
         page: PageOf,
@@ -40,17 +49,21 @@ pub enum Command {
 
 command_of! {
     Account, Command:
-    Profile, ChangeProfile, ListDevices, SignOutDevice, Export, Erase,
+    Profile, ChangeProfile, ListDevices, SignOutDevice, CreateAppPassword, ListAppPasswords,
+    RevokeAppPassword, Export, Erase,
 }
 
 impl Command {
     pub(crate) fn policy(&self) -> Policy {
         match self {
-            Command::Export { .. } => Policy::SEARCH,
+            // Deriving the keys of a password takes as long as a search.
+            Command::Export { .. } | Command::CreateAppPassword { .. } => Policy::SEARCH,
             Command::Profile { .. }
             | Command::ChangeProfile { .. }
             | Command::ListDevices
             | Command::SignOutDevice { .. }
+            | Command::ListAppPasswords
+            | Command::RevokeAppPassword { .. }
             | Command::Erase { .. } => Policy::PLAIN,
         }
     }
@@ -69,6 +82,10 @@ impl Command {
             Command::Profile { user: _ }
             | Command::ListDevices
             | Command::SignOutDevice { device: _ }
+            // Others never see the name of a password.
+            | Command::CreateAppPassword { name: _ }
+            | Command::ListAppPasswords
+            | Command::RevokeAppPassword { number: _ }
             | Command::Export { page: _ }
             | Command::Erase { messages: _ } => Publication::default(),
         }
@@ -86,6 +103,9 @@ impl Account {
             }
             Command::ListDevices => self.devices(&asker, re),
             Command::SignOutDevice { device } => self.sign_out(asker, re, device, now),
+            Command::CreateAppPassword { name } => self.create_app_password(&asker, re, &name, now),
+            Command::ListAppPasswords => self.list_app_passwords(&asker, re),
+            Command::RevokeAppPassword { number } => self.revoke_app_password(&asker, re, number, now),
             Command::Export { page } => self.export(&asker, re, page),
             Command::Erase { messages } => self.remove_account(&asker, re, messages, now),
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::app_passwords::{AppPasswordRow, AppPasswordShown};
 use super::devices::KnownDevice;
 use super::erasure::Renamed;
 use super::profile::ProfileCard;
@@ -19,6 +20,12 @@ pub enum Event {
     Renamed(Arc<Renamed>),
     Profile(Box<ProfileCard>),
     Devices(Vec<KnownDevice>),
+    /// The user's app passwords, newest first, and the user's address if the site has a domain.
+    AppPasswords {
+        address: Option<Box<str>>,
+        passwords: Vec<AppPasswordRow>,
+    },
+    AppPassword(Box<AppPasswordShown>),
     Exported {
         messages: Vec<Arc<Message>>,
         next: Option<String>,
@@ -29,14 +36,22 @@ impl Event {
     pub(crate) fn policy(&self) -> Policy {
         match self {
             Event::Renamed(_) => Policy::STORED,
-            Event::Profile(_) | Event::Devices(_) | Event::Exported { .. } => Policy::ANSWER,
+            Event::Profile(_)
+            | Event::Devices(_)
+            | Event::AppPasswords { .. }
+            | Event::AppPassword(_)
+            | Event::Exported { .. } => Policy::ANSWER,
         }
     }
 
     pub(crate) fn signal(&self) -> Option<Signal> {
         match self {
             Event::Profile(card) => card.last_seen.map(|_| Signal::LastSeen),
-            Event::Renamed(_) | Event::Devices(_) | Event::Exported { .. } => None,
+            Event::Renamed(_)
+            | Event::Devices(_)
+            | Event::AppPasswords { .. }
+            | Event::AppPassword(_)
+            | Event::Exported { .. } => None,
         }
     }
 }

@@ -1,5 +1,6 @@
-//! A user's own account: profile, devices, export, erasure, and the guest who becomes a member.
+//! A user's own account: profile, devices, app passwords, export, erasure, and the guest who becomes a member.
 
+pub(crate) mod app_passwords;
 mod command;
 pub(crate) mod devices;
 pub(crate) mod erasure;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 pub use command::Command;
 
-/// Accounts: profile, devices, export, erasure, and guests who become members.
+/// Accounts: profile, devices, app passwords, export, erasure, and guests who become members.
 pub(crate) struct Account {
     erasing: Erasing,
     merges: Merges,

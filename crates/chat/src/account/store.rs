@@ -1,5 +1,6 @@
 //! The slice of the port to storage for accounts.
 
+use crate::account::app_passwords::AppPasswordStore;
 use crate::account::devices::DeviceStore;
 use crate::account::erasure::EraseStore;
 use crate::account::export::ExportStore;
@@ -9,8 +10,11 @@ use crate::users::store::UserStore;
 
 /// A slice of [`Store`](crate::Store): the sum of the slices of its features, and its own requests.
 pub trait AccountStore:
-    UserStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore
+    UserStore + AppPasswordStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore
 {
 }
 
-impl<T: UserStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore> AccountStore for T {}
+impl<T> AccountStore for T where
+    T: UserStore + AppPasswordStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore
+{
+}

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use crate::command::AnswerTo;
 use crate::moderation::{Ended, Moderation, Notice, NoticeKind, SanctionKind};
 use crate::session::{Asker, Completion, StandingHere, UserHere};
+use crate::site::live::LiveSite;
 use crate::site::settings::Settings;
 use crate::{Done, Refusal, SessionHandle, SessionId, SiteRole, SiteStanding, Timestamp, UserId, UserRow};
 
@@ -98,6 +99,26 @@ impl Moderation {
             let leaves =
                 |user: &UserHere| user.id.site == site && user.standing.get().role < SiteRole::Moderator;
             self.sessions.end_all_with(leaves, |handle| self.bye_closed(handle, &live.site.settings));
+        }
+    }
+
+    /// Ends the sessions of app passwords if the site has disabled them.
+    pub(crate) fn end_app_password_sessions(&self, before: &LiveSite, after: &LiveSite) {
+        if !before.site.settings.xmpp.enabled || after.site.settings.xmpp.enabled {
+            return;
+        }
+        let site = after.site.id;
+        let by_password = |user: &mut UserHere| {
+            let sessions = user.sessions.iter().filter(|session| session.by.password().is_some());
+            sessions.map(|one| SessionId { user: user.id, handle: one.handle }).collect::<Vec<_>>()
+        };
+        for mut shard in self.sessions.each() {
+            let sessions: Vec<SessionId> =
+                shard.users().filter(|user| user.id.site == site).flat_map(by_password).collect();
+            drop(shard);
+            for session in sessions {
+                self.sessions.end_session(session, Refusal::NotAllowed, self.sessions.last_tick());
+            }
         }
     }
 

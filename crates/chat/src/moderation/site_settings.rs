@@ -113,6 +113,7 @@ impl Moderation {
     pub(crate) fn settings_are(self: &Arc<Self>, site: SiteId, settings: Settings) {
         if let Some([before, after]) = self.sites.set(site, settings) {
             self.end_closed();
+            self.end_app_password_sessions(&before, &after);
             self.send_site_changes(&before, &after);
         }
     }

@@ -41,6 +41,7 @@ impl Node {
         let standings = self.inner.store.standings()?;
         let next_end = self.inner.store.next_sanction_end()?;
         let floors = self.inner.store.import_floors()?;
+        let ended = self.inner.store.ended_app_passwords()?;
         self.inner.users.recent().clear();
         self.inner.import.take_over(&floors, self.inner.sessions.last_tick());
         self.inner.account.continue_erasures();
@@ -55,9 +56,11 @@ impl Node {
         }
         self.inner.moderation.end_closed();
         self.inner.moderation.read_device_bans();
+        self.inner.sign_in.end_app_passwords(ended);
         for before in before {
             if let Some(after) = self.inner.sites.by_id(before.site.id) {
                 self.inner.sign_in.end_keys(&before, &after);
+                self.inner.moderation.end_app_password_sessions(&before, &after);
                 self.inner.moderation.send_site_changes(&before, &after);
             }
         }

@@ -10,6 +10,7 @@
 //! | connected users, their sessions, held events | `session/table.rs` | user | while connected |
 //! | connected users, one bit each | `session/roll.rs` | site; under the lock of a user's shard | always |
 //! | requests by user, address and site | `session/request_limits.rs` | – | bounded |
+//! | failed checks of app passwords | `sign_in/guesses.rs` | – | bounded |
 //! | pending logins and messages, their rate | `session/admission.rs` | – | always |
 //! | *publishing* | `session/delivery.rs` | – | – |
 //! | sites | `site/live.rs` | – | always; a second lock, over the table's, for changes |

@@ -2,6 +2,7 @@
 //!
 //! | call | by |
 //! |---|---|
+//! | [`app_credentials`](Node::app_credentials), [`password_may_be_tried`](Node::password_may_be_tried), [`password_failed`](Node::password_failed) | a gateway that checks app passwords |
 //! | [`sign_in`](Node::sign_in) | the first frame of a connection |
 //! | [`command`](Node::command) | every other frame |
 //! | [`disconnected`](Node::disconnected) | the end of a connection |
@@ -11,13 +12,61 @@
 //! The domain answers through one [`Outbox`](crate::Outbox). No call blocks, and everything that crosses the port can be
 //! serialized. So a gateway works alike with the domain in its own process and in another one.
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use crate::sign_in::adopt::Waiting;
-use crate::{Hello, Node, Request, SessionHandle, SessionId, SessionRecord, Timestamp};
+use crate::{
+    AppCredentials, Hello, Node, Refusal, Request, SessionHandle, SessionId, SessionRecord, SiteId, Sub,
+    Timestamp,
+};
 #[cfg(doc)]
 use crate::{Store, Welcome};
 
 impl Node {
-    /// Checks the token and starts the session. The outcome arrives as `Event::Welcome` or `Event::Bye` for
+    /// The site with this XMPP domain, and its key for a hello.
+    pub fn site_of_domain(&self, domain: &str) -> Option<(SiteId, Arc<str>)> {
+        self.inner.sites.by_domain(domain).map(|live| (live.site.id, live.site.key.clone()))
+    }
+
+    /// The XMPP domain of a site. None: the site does not exist, or has none.
+    pub fn domain(&self, site: SiteId) -> Option<Box<str>> {
+        self.inner.sites.by_id(site)?.site.domain().map(Into::into)
+    }
+
+    /// The keys to check an app password of the user with this id, who need not exist: see [`AppCredentials`]. `then` is called
+    /// once, perhaps on a thread of the store. [`Refusal::NotAllowed`]: the site has disabled app passwords.
+    ///
+    /// Ask [`password_may_be_tried`](Self::password_may_be_tried) before, and report a wrong password by
+    /// [`password_failed`](Self::password_failed). With a right one, [`sign_in`](Self::sign_in) with
+    /// [`Credential::AppPassword`](crate::Credential).
+    pub fn app_credentials(
+        &self,
+        site: SiteId,
+        sub: Sub,
+        then: impl FnOnce(Result<AppCredentials, Refusal>) + Send + 'static,
+    ) {
+        self.inner.sign_in.app_credentials(site, sub, then);
+    }
+
+    /// Whether a password of this account may be checked for a client at this address. Otherwise
+    /// [`Refusal::RateLimited`] after too many failures.
+    pub fn password_may_be_tried(
+        &self,
+        site: SiteId,
+        sub: &Sub,
+        address: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        self.inner.sign_in.password_may_be_tried(site, sub, address, now)
+    }
+
+    /// Counts a wrong password, and records it in the log of sign-ins.
+    pub fn password_failed(&self, site: SiteId, sub: &Sub, address: Option<IpAddr>, now: Timestamp) {
+        self.inner.sign_in.password_failed(site, sub, address, now);
+    }
+
+    /// Checks the credential and starts the session. The outcome arrives as `Event::Welcome` or `Event::Bye` for
     /// `handle`; no other event is delivered before.
     ///
     /// If the connection ends meanwhile, the gateway waits for the welcome and then calls

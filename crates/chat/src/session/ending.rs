@@ -147,7 +147,7 @@ impl Shard {
         new: Session,
         limit: u32,
     ) -> SmallVec<[SessionHandle; 1]> {
-        self.next_end = self.next_end.min(new.ends);
+        self.next_end = self.next_end.min(new.by.ends());
         let (user, _) = self.user_or_insert(row.id, || UserHere {
             id: row.id,
             sub: row.profile.sub.clone(),
@@ -216,10 +216,11 @@ impl Shard {
         let mut next = u32::MAX;
         for user in self.users() {
             for session in &user.sessions {
-                if session.ends <= second {
+                let ends = session.by.ends();
+                if ends <= second {
                     over.push(SessionId { user: user.id, handle: session.handle });
                 } else {
-                    next = next.min(session.ends);
+                    next = next.min(ends);
                 }
             }
         }

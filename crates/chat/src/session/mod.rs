@@ -12,6 +12,7 @@ pub(crate) mod publication;
 pub(crate) mod record;
 pub(crate) mod request_limits;
 mod roll;
+mod signed_in_by;
 mod standing;
 mod table;
 
@@ -26,6 +27,7 @@ pub(crate) use ending::{SessionObserver, session_ids};
 pub use event::Event;
 pub use outbox::Outbox;
 pub(crate) use roll::Roll;
+pub(crate) use signed_in_by::SignedInBy;
 pub(crate) use standing::StandingHere;
 pub(crate) use table::{
     ContactWatch, Handles, Hold, NumberHasher, Released, SHARDS, Session, Shard, State, UserHere,

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::session::Event as SessionEvent;
-use crate::session::{Session, Sessions, State};
+use crate::session::{Session, Sessions, SignedInBy, State};
 use crate::{Delivery, Event, Position, SessionId, Timestamp, UserId};
 
 /// An existing session, for a node that [adopts](crate::Node::adopt) it.
@@ -22,6 +22,9 @@ pub struct SessionRecord {
     pub ends: Timestamp,
     /// The id of the key that signed its token; empty: unknown.
     pub key: Box<str>,
+    /// The number of the app password with which it has signed in; None: a token.
+    #[serde(default)]
+    pub app_password: Option<u32>,
     /// The session watches the presence of all contacts.
     pub watches_contacts: bool,
     /// The other users whose presence the session watches. A front does not know them: it sends the client's
@@ -63,9 +66,7 @@ pub(crate) struct Taken {
     pub(crate) session: SessionId,
     pub(crate) device: u64,
     pub(crate) seen: Position,
-    pub(crate) ends: u32,
-    /// The slot of its key, in `LiveSite::keys`.
-    pub(crate) key: u8,
+    pub(crate) by: SignedInBy,
     pub(crate) watches_contacts: bool,
     pub(crate) state: State,
 }
@@ -94,8 +95,7 @@ impl Session {
             session: SessionId { user, handle: self.handle },
             device: self.device,
             seen: Position { epoch, number: self.since },
-            ends: self.ends,
-            key: self.key,
+            by: self.by,
             watches_contacts: self.contacts.is_on(),
             state: self.state,
         }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::roll::Roll;
 use crate::limits::Due;
 use crate::privacy::Privacy;
-use crate::session::StandingHere;
+use crate::session::{SignedInBy, StandingHere};
 use crate::{Delivery, DeviceId, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
 
 pub(crate) const SHARDS: usize = 64;
@@ -93,12 +93,9 @@ pub(crate) struct Session {
     pub(crate) device: u64,
     /// The session has received everything up to this commit: in a welcome, in changes, or as an event.
     pub(crate) since: u64,
-    /// The second at which the token expires.
-    pub(crate) ends: u32,
+    pub(crate) by: SignedInBy,
     pub(crate) state: State,
     pub(crate) contacts: ContactWatch,
-    /// The slot of the key that signed its token, in `LiveSite::keys`; 0: none.
-    pub(crate) key: u8,
     /// A command waits for the read of another user; later ones queue in `Shard::waiting`.
     pub(crate) is_waiting: bool,
 }

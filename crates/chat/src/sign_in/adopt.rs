@@ -9,8 +9,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::account::app_passwords::are_allowed;
 use crate::session::record::{SessionRecord, Taken};
-use crate::session::{Completion, ContactWatch, Hold, Session, Shard, StandingHere, State};
+use crate::session::{Completion, ContactWatch, Hold, Session, Shard, SignedInBy, StandingHere, State};
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
 use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, Timestamp, UserId, UserRow};
@@ -77,13 +78,14 @@ impl SignIn {
 
     fn record(&self, taken: &Taken, watched: Vec<UserId>) -> SessionRecord {
         let site = self.sites.by_id(taken.session.user.site);
-        let key = site.as_deref().and_then(|site| site.key_in(taken.key)).unwrap_or_default();
+        let key = site.as_deref().and_then(|site| site.key_in(taken.by.slot())).unwrap_or_default();
         SessionRecord {
             session: taken.session,
             device: taken.device,
             seen: taken.seen,
-            ends: Timestamp(u64::from(taken.ends) * 1000),
+            ends: Timestamp(u64::from(taken.by.ends()) * 1000),
             key: key.into(),
+            app_password: taken.by.password(),
             watches_contacts: taken.watches_contacts,
             watched,
             is_behind: taken.state != State::Live,
@@ -109,12 +111,16 @@ impl SignIn {
             let none = if rows.is_err() { Refusal::Unavailable } else { Refusal::NoSession };
             let rows = rows.unwrap_or_default();
             let by_id: HashMap<UserId, &UserRow> = rows.iter().map(|row| (row.id, row)).collect();
+            let passwords = some.iter().filter_map(|one| Some((one.session.user, one.app_password?)));
+            let passwords = passwords.collect();
             for record in some {
                 match by_id.get(&record.session.user) {
                     Some(row) => this.adopt_one(&record, row, merges, now),
                     None => this.not_adopted(record.session, none),
                 }
             }
+            // Now that their sessions are in the table: a later revocation finds them there.
+            this.account.end_missing_app_passwords(passwords, now);
             this.adopt_some(rest, now);
         });
         self.store.users_by_id(users, done);
@@ -183,15 +189,19 @@ impl SignIn {
         if self.sessions.has_device(session.user, record.device) {
             return Err(Refusal::Replaced);
         }
+        if record.app_password.is_some() {
+            are_allowed(&site.site.settings)?;
+        }
         let standing = self.may_enter(site, row, record.device, now)?;
+        let ends = u32::try_from(record.ends.0.div_ceil(1000)).unwrap_or(u32::MAX);
+        let token = SignedInBy::token(ends, site.slot_of(&record.key));
         let new = Session {
             handle: session.handle,
             device: record.device,
             since: record.seen.number,
-            ends: u32::try_from(record.ends.0.div_ceil(1000)).unwrap_or(u32::MAX),
+            by: record.app_password.map_or(token, SignedInBy::app_password),
             state: State::Live,
             contacts: ContactWatch::No,
-            key: site.slot_of(&record.key),
             is_waiting: false,
         };
         let limit = self.config.limits.sessions_per_user;

@@ -12,15 +12,15 @@ use crate::command::{Policy, command_of};
 use crate::session::Context;
 use crate::session::publication::Publication;
 use crate::sign_in::SignIn;
-use crate::{Agent, DeviceId, Position};
+use crate::{Agent, DeviceId, Door, Position, Sub};
 
 /// The first command of a client.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Hello<'a> {
     #[serde(borrow)]
     pub site_key: Cow<'a, str>,
-    /// None: the client signs in as a guest.
-    pub token: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub credential: Credential<'a>,
     pub device: DeviceId,
     pub position: Option<Position>,
     /// The Origin header of the request, if it had one.
@@ -30,6 +30,32 @@ pub struct Hello<'a> {
     pub address: Option<IpAddr>,
     /// The client's description of itself, if the node [keeps devices](crate::Node::keeps_devices).
     pub agent: Agent,
+}
+
+/// The proof of who signs in.
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Credential<'a> {
+    /// None: the client becomes a new guest.
+    Guest,
+    /// A token of the site, or one that this server gave to a guest.
+    Token(#[serde(borrow)] Cow<'a, str>),
+    /// The gateway has checked this app password of the user with [`AppCredentials`](crate::AppCredentials). The node checks that
+    /// the password still exists.
+    AppPassword { sub: Sub, number: u32 },
+}
+
+impl<'a> Credential<'a> {
+    /// A guest, if there is no token.
+    pub fn of_token(token: Option<Cow<'a, str>>) -> Credential<'a> {
+        token.map_or(Credential::Guest, Credential::Token)
+    }
+
+    pub(crate) fn door(&self) -> Door {
+        match self {
+            Credential::Guest | Credential::Token(_) => Door::Hello,
+            Credential::AppPassword { .. } => Door::AppPassword,
+        }
+    }
 }
 
 #[derive(Clone, Serialize, Deserialize)]

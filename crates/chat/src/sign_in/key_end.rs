@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::session::SignedInBy;
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
 use crate::{Refusal, SessionId, Timestamp};
@@ -42,12 +43,12 @@ impl SignIn {
             let (mut over, mut next) = (Vec::new(), shard.next_end);
             for user in shard.users().filter(|user| user.id.site == after.site.id) {
                 for session in &mut user.sessions {
-                    match changes.iter().find(|(slot, _)| *slot == session.key) {
+                    match changes.iter().find(|(slot, _)| *slot == session.by.slot()) {
                         Some((_, Change::End)) => {
                             over.push(SessionId { user: user.id, handle: session.handle })
                         }
                         Some((_, Change::Until(second))) => {
-                            session.ends = session.ends.min(*second);
+                            session.by = SignedInBy::token(session.by.ends().min(*second), session.by.slot());
                             next = next.min(*second);
                         }
                         None => {}

@@ -38,6 +38,8 @@ pub enum Door {
     Files,
     Ice,
     Metrics,
+    /// An app password, at another gateway than the web's.
+    AppPassword,
 }
 
 /// The records of sign-ins, once the node has a log.
@@ -74,6 +76,7 @@ impl Door {
             Door::Files => "files",
             Door::Ice => "ice",
             Door::Metrics => "metrics",
+            Door::AppPassword => "app_password",
         }
     }
 }
@@ -152,7 +155,8 @@ impl SignInOutcome {
             | Refusal::TooManyFiles
             | Refusal::NoSuchSticker
             | Refusal::UserExists
-            | Refusal::NoSuchDevice => None,
+            | Refusal::NoSuchDevice
+            | Refusal::TooManyAppPasswords => None,
         }
     }
 }

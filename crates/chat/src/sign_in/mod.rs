@@ -1,13 +1,16 @@
 //! From hello to welcome: the checks of a sign-in, and the start and the end of sessions.
 
 pub(crate) mod adopt;
+mod app_passwords;
 mod caller;
 mod command;
+mod guesses;
 pub(crate) mod guests;
 mod ice;
 mod identify;
 mod key_end;
 pub(crate) mod log;
+mod pass;
 mod resume;
 pub(crate) mod store;
 
@@ -17,9 +20,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-pub use command::{Command, Hello};
+pub use command::{Command, Credential, Hello};
 
 use crate::account::Account;
+use crate::account::app_passwords::are_allowed;
 use crate::account::devices::{self};
 use crate::calls::Calls;
 use crate::command::AnswerTo;
@@ -33,12 +37,15 @@ use crate::rng::Rng;
 use crate::session::admission::{Admission, UnderWay};
 use crate::session::request_limits::RequestLimits;
 use crate::session::{
-    Asker, Completion, ContactWatch, Hold, Session, Sessions, StandingHere, State, device_fingerprint,
+    Asker, Completion, ContactWatch, Hold, Session, Sessions, SignedInBy, StandingHere, State,
+    device_fingerprint,
 };
 use crate::sign_in::adopt::{AdoptionObserver, Adoptions};
+use crate::sign_in::guesses::Guesses;
 use crate::sign_in::guests::GuestDoor;
 use crate::sign_in::log::{SignInAttempt, SignInRecords};
-use crate::sign_in::store::SignInStore;
+use crate::sign_in::pass::Pass;
+use crate::sign_in::store::{AppPasswordUser, SignInStore};
 use crate::site::live::{LiveSite, Sites};
 use crate::site::settings::Access;
 use crate::site::token::Ticket;
@@ -56,7 +63,7 @@ use rand::Rng as _;
 /// A client that signs in.
 struct Arrival {
     site: Arc<LiveSite>,
-    ticket: Ticket,
+    pass: Pass,
     guest_token: Option<String>,
     handle: SessionHandle,
     device: u64,
@@ -74,6 +81,7 @@ struct Arrival {
 /// Sign-in: from hello to welcome, resuming after a lost connection, and the end of keys.
 pub(crate) struct SignIn {
     guest_door: GuestDoor,
+    guesses: Guesses,
     adoptions: Adoptions,
     pub(crate) adoption_observer: Observer<dyn AdoptionObserver>,
     stopping: AtomicBool,
@@ -121,6 +129,7 @@ impl SignIn {
     ) -> SignIn {
         SignIn {
             guest_door: GuestDoor::default(),
+            guesses: Guesses::default(),
             adoptions: Adoptions::default(),
             adoption_observer: Observer::new(),
             stopping: AtomicBool::new(false),
@@ -154,12 +163,14 @@ impl Completion for SignIn {
 
 impl Arrival {
     fn shown(&self) -> SignInAttempt<'_> {
-        let (site, user) = (Some(&*self.site.site.key), Some(self.ticket.profile.sub.as_str()));
-        SignInAttempt { door: Door::Hello, site, user, address: self.address }
+        let (site, user) = (Some(&*self.site.site.key), Some(self.pass.sub().as_str()));
+        SignInAttempt { door: self.pass.door(), site, user, address: self.address }
     }
 
-    fn keeps_device(&self) -> bool {
-        self.site.site.settings.members.devices && !self.ticket.profile.guest
+    /// The token, on a site that keeps the devices of its members. App passwords have a list of their own.
+    fn token_of_kept_device(&self) -> Option<&Ticket> {
+        let keeps = self.site.site.settings.members.devices;
+        self.pass.token().filter(|ticket| keeps && !ticket.profile.guest)
     }
 }
 
@@ -170,14 +181,16 @@ impl SignIn {
             Err(refusal) => {
                 let known = self.sites.by_key(&hello.site_key);
                 let site = known.as_ref().map(|live| &*live.site.key);
-                let shown = SignInAttempt { door: Door::Hello, site, user: None, address: hello.address };
+                let door = hello.credential.door();
+                let shown = SignInAttempt { door, site, user: None, address: hello.address };
                 self.records.record_refused(shown, refusal, now);
                 return self.sessions.bye(handle, refusal);
             }
         };
-        let Some(jti) = arrival.ticket.once.clone() else { return self.enter(arrival) };
+        let once = arrival.pass.token().and_then(|ticket| ticket.once.clone());
+        let Some(jti) = once else { return self.enter(arrival) };
         let this = self.clone();
-        self.tokens.use_token(arrival.site.site.id, &jti, arrival.ticket.expires, now, move |outcome| {
+        self.tokens.use_token(arrival.site.site.id, &jti, arrival.pass.expires(), now, move |outcome| {
             match outcome {
                 Ok(()) => this.enter(arrival),
                 Err(refusal) => this.turn_away(&arrival, refusal),
@@ -208,19 +221,29 @@ impl SignIn {
         }
         // Before all expensive work: see `session/admission.rs`.
         let under_way = self.admission.enter(now)?;
-        let (ticket, guest_token) = match hello.token.as_deref() {
-            Some(token) => match self.tokens.check_token(&site, token, now)? {
-                ticket if ticket.profile.guest => self.known_guest(&site.site, ticket, now),
-                ticket => (ticket, None),
+        let (pass, guest_token) = match &hello.credential {
+            Credential::Token(token) => match self.tokens.check_token(&site, token, now)? {
+                ticket if ticket.profile.guest => {
+                    let (ticket, newer) = self.known_guest(&site.site, ticket, now);
+                    (Pass::Token(Box::new(ticket)), newer)
+                }
+                ticket => (Pass::Token(Box::new(ticket)), None),
             },
-            None => self.new_guest(&site.site, hello.address, now)?,
+            Credential::Guest => {
+                let (ticket, token) = self.new_guest(&site.site, hello.address, now)?;
+                (Pass::Token(Box::new(ticket)), token)
+            }
+            Credential::AppPassword { sub, number } => {
+                are_allowed(&site.site.settings)?;
+                (Pass::AppPassword { sub: sub.clone(), number: *number }, None)
+            }
         };
         if site.counters.is_full(self.config.limits.sessions_per_site) {
             return Err(Refusal::Full);
         }
         Ok(Arrival {
             site,
-            ticket,
+            pass,
             guest_token,
             handle,
             device: device_fingerprint(&hello.device),
@@ -236,16 +259,19 @@ impl SignIn {
 
     /// On sites that keep devices, a signed-out device needs a newer token.
     fn enter(self: &Arc<Self>, arrival: Arrival) {
-        if !arrival.keeps_device() {
-            return self.let_in(arrival);
-        }
-        let (site, user, device) = (arrival.site.site.id, arrival.ticket.profile.sub.clone(), arrival.device);
-        let done = self.then(move |this, signed_out| match signed_out {
-            Ok(Some(signed_out)) if !devices::may_return(signed_out, &arrival.ticket) => {
-                this.turn_away(&arrival, Refusal::SignedOut);
+        let Some(ticket) = arrival.token_of_kept_device() else { return self.let_in(arrival) };
+        let (site, user, device) = (arrival.site.site.id, ticket.profile.sub.clone(), arrival.device);
+        let done = self.then(move |this, signed_out| {
+            let may_return = |signed_out| {
+                arrival.token_of_kept_device().is_none_or(|ticket| devices::may_return(signed_out, ticket))
+            };
+            match signed_out {
+                Ok(Some(signed_out)) if !may_return(signed_out) => {
+                    this.turn_away(&arrival, Refusal::SignedOut);
+                }
+                Ok(_) => this.let_in(arrival),
+                Err(error) => this.turn_away(&arrival, unavailable(error)),
             }
-            Ok(_) => this.let_in(arrival),
-            Err(error) => this.turn_away(&arrival, unavailable(error)),
         });
         self.store.signed_out(site, user, device, done);
     }
@@ -253,7 +279,7 @@ impl SignIn {
     fn let_in(self: &Arc<Self>, arrival: Arrival) {
         let from = self.resume_from(arrival.site.site.id, arrival.position);
         let since = self.users.recent().generation();
-        let (site, user, now) = (arrival.site.site.id, arrival.ticket.user(), arrival.now);
+        let (site, now) = (arrival.site.site.id, arrival.now);
         let arrival = Arc::new(arrival);
         let (registrar, registered) = (self.clone(), arrival.clone());
         let met = move |row: &UserRow| match registrar.register(&registered, row) {
@@ -268,26 +294,39 @@ impl SignIn {
                 false
             }
         };
-        let done = self.then::<(UserRow, Snapshot)>(move |this, outcome| match outcome {
+        let (this, signing_in) = (self.clone(), arrival.clone());
+        let entered = move |outcome: Result<(UserRow, Snapshot), Refusal>| match outcome {
             Ok((row, snapshot)) => {
                 if snapshot.reset && snapshot.contacts.next.is_none() {
                     this.users.keep_contacts(row.id, &snapshot.contacts.rows, since);
                 }
-                this.welcome(&arrival, row, snapshot);
+                this.welcome(&signing_in, row, snapshot);
             }
-            Err(_) => {
-                if let Some(&user) = arrival.user.get() {
-                    this.sessions.remove_session(SessionId { user, handle: arrival.handle }, true, now);
+            Err(refusal) => {
+                if let Some(&user) = signing_in.user.get() {
+                    this.sessions.remove_session(SessionId { user, handle: signing_in.handle }, true, now);
                 }
-                this.turn_away(&arrival, Refusal::Unavailable);
+                this.turn_away(&signing_in, refusal);
             }
-        });
-        self.store.sign_in(site, user, from, now, Box::new(met), done);
+        };
+        match &arrival.pass {
+            Pass::Token(ticket) => {
+                let done = Box::new(move |outcome: Result<_, _>| entered(outcome.map_err(unavailable)));
+                self.store.sign_in(site, ticket.user(), from, now, Box::new(met), done);
+            }
+            Pass::AppPassword { sub, number } => {
+                let done = Box::new(move |outcome: Result<Option<_>, _>| {
+                    entered(outcome.map_err(unavailable).and_then(|found| found.ok_or(Refusal::SignedOut)));
+                });
+                let user = AppPasswordUser { site, sub: sub.clone(), number: *number };
+                self.store.sign_in_with_app_password(user, from, now, Box::new(met), done);
+            }
+        }
     }
 
     /// Adds the session to the table, before its snapshot is taken. Notifies the sessions that it replaces.
     fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
-        arrival.ticket.opens(row)?;
+        arrival.pass.opens(row)?;
         let standing = self.may_enter(&arrival.site, row, arrival.device, arrival.now)?;
         let limits = &self.config.limits;
         if row.created == arrival.now {
@@ -316,9 +355,13 @@ impl SignIn {
         }
         // The key may have ended during this sign-in, before its sessions were searched: this session is
         // checked now.
-        if self.key_is_over(&arrival.site, &arrival.ticket.kid, arrival.now) {
+        if self.key_is_over(&arrival.site, arrival.pass.kid(), arrival.now) {
             let session = SessionId { user: row.id, handle: arrival.handle };
             self.sessions.end_session(session, Refusal::KeyEnded, arrival.now);
+        }
+        if self.app_password_is_over(arrival) {
+            let session = SessionId { user: row.id, handle: arrival.handle };
+            self.sessions.end_session(session, Refusal::NotAllowed, arrival.now);
         }
         Ok(())
     }
@@ -357,10 +400,9 @@ impl SignIn {
             handle: arrival.handle,
             device: arrival.device,
             since: 0,
-            ends: self.session_end(&arrival.ticket),
+            by: arrival.pass.signed_in_by(&arrival.site, |ticket| self.session_end(ticket)),
             state: State::Starting,
             contacts: ContactWatch::No,
-            key: arrival.site.slot_of(&arrival.ticket.kid),
             is_waiting: false,
         }
     }
@@ -392,13 +434,14 @@ impl SignIn {
                 site: SiteState::of(&arrival.site.site.settings, role),
                 calls,
                 limits: this.config.limits,
-                expires: arrival.ticket.expires,
+                expires: arrival.pass.expires(),
                 record: SessionRecord {
                     session,
                     device: arrival.device,
                     seen: changes.position,
-                    ends: Timestamp(u64::from(this.session_end(&arrival.ticket)) * 1000),
-                    key: (*arrival.ticket.kid).into(),
+                    ends: Timestamp(u64::from(this.new_session(&arrival).by.ends()) * 1000),
+                    key: arrival.pass.kid().into(),
+                    app_password: arrival.pass.app_password(),
                     watches_contacts: false,
                     watched: Vec::new(),
                     is_behind: false,
@@ -408,11 +451,14 @@ impl SignIn {
             this.counters.sign_ins.add(1);
             this.records.record_sign_in(arrival.shown(), arrival.now);
             arrival.under_way.is_done();
-            if arrival.keeps_device() {
+            if let Some(ticket) = arrival.token_of_kept_device() {
                 let Arrival { device, agent, now, .. } = *arrival;
-                this.account.remember_device(row.id, device, agent, arrival.ticket.expires, now);
+                this.account.remember_device(row.id, device, agent, ticket.expires, now);
             }
-            if let Some(mail) = &arrival.ticket.mail {
+            if let Pass::AppPassword { sub, .. } = &arrival.pass {
+                this.guesses.succeeded(row.id.site, sub, arrival.address, arrival.now);
+            }
+            if let Some(mail) = arrival.pass.mail() {
                 this.notifications.mail_address(row.id, mail.clone());
             }
             this.sessions.send(session.handle, Event::Welcome(Box::new(welcome)));
@@ -461,8 +507,13 @@ impl SignIn {
         let ends = self.session_end(ticket);
         let mut shard = self.sessions.lock(user);
         let Some(session) = shard.session(user, handle) else { return };
-        if ends >= session.ends {
-            (session.ends, session.key) = (ends, asker.site.slot_of(&ticket.kid));
+        // A session of an app password has no token to renew.
+        if session.by.password().is_some() {
+            drop(shard);
+            return self.refuse_renewal(asker, re, Refusal::NotAllowed, now);
+        }
+        if ends >= session.by.ends() {
+            session.by = SignedInBy::token(ends, asker.site.slot_of(&ticket.kid));
         }
         drop(shard);
         if self.key_is_over(&asker.site, &ticket.kid, now) {

@@ -7,7 +7,9 @@ use crate::messages::rich::ThreadCount;
 use crate::messages::store::ConversationsPage;
 use crate::rooms::LeftReason;
 use crate::users::store::UserStore;
-use crate::{ConversationId, Done, Position, SiteId, StoredMessage, Timestamp, TokenUser, UserId, UserRow};
+use crate::{
+    ConversationId, Done, Position, SiteId, StoredMessage, Sub, Timestamp, TokenUser, UserId, UserRow,
+};
 
 /// Called at most once with the row of a user who signs in; see [`SignInStore::sign_in`].
 pub type Met = Box<dyn FnOnce(&UserRow) -> bool + Send>;
@@ -41,8 +43,30 @@ pub trait SignInStore: UserStore + DeviceStore {
         met: Met,
         done: Done<(UserRow, Snapshot)>,
     );
+    /// [`sign_in`](Self::sign_in) of a known user with an app password, which the caller has checked. Answers None, without a
+    /// call of `met`, if the user or the password does not exist.
+    ///
+    /// The password is looked up again in the view's snapshot, after `met`: None is the answer if it was revoked meanwhile. So a
+    /// session either ends here, or it is in the table before the completion of the revocation. Stores the use, see
+    /// [`notes_app_password_use`](crate::notes_app_password_use).
+    fn sign_in_with_app_password(
+        &self,
+        user: AppPasswordUser,
+        from: ResumeFrom,
+        now: Timestamp,
+        met: Met,
+        done: Done<Option<(UserRow, Snapshot)>>,
+    );
     /// All data of a user since a position, or a first page, in one snapshot.
     fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>);
+}
+
+/// A user who signs in with an app password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppPasswordUser {
+    pub site: SiteId,
+    pub sub: Sub,
+    pub number: u32,
 }
 
 /// The start and the size of a resume.

@@ -3,9 +3,12 @@
 //! A change is applied to the stored site in one transaction, so two simultaneous ones do not undo each
 //! other.
 
+use std::sync::Arc;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;
 
+use crate::site::is_domain;
 use crate::site::token::Verifier;
 use crate::{By, Mode, Secret, SecretKind, Site, Timestamp};
 
@@ -75,6 +78,8 @@ pub struct SiteProfile {
     /// Only the operator sets it: links in mails and in the page's tag begin with it. Inner None: the
     /// server's own.
     pub public_url: Option<Option<String>>,
+    /// Only the operator sets it, because a tenant could claim another one's. Inner None: the key of the site.
+    pub domain: Option<Option<Arc<str>>>,
 }
 
 /// The author of a change of a site.
@@ -115,6 +120,10 @@ pub enum SiteNotChanged {
     Origins,
     #[error("public_url: https:// or http://, a host, and no path")]
     PublicUrl,
+    #[error("domain: a host name in lower case, as garden.example")]
+    Domain,
+    #[error("another site has this domain, or this key")]
+    DomainTaken,
     #[error("kid: 1 to {KID_BYTES} of A-Z, a-z, 0-9, `-`, `_` and `.`")]
     Kid,
     #[error("the site has a key of this kid, or this very key, already")]
@@ -240,23 +249,44 @@ impl SiteProfile {
             }
             site.public_url = url.map(str::to_owned);
         }
+        if let Some(domain) = &self.domain {
+            if author != SiteAuthor::Operator {
+                return Err(SiteNotChanged::OperatorOnly);
+            }
+            if domain.as_deref().is_some_and(|domain| !is_domain(domain)) {
+                return Err(SiteNotChanged::Domain);
+            }
+            site.domain.clone_from(domain);
+        }
         site.mode = self.mode.unwrap_or(site.mode);
         site.guests = self.guests.unwrap_or(site.guests);
         Ok(())
     }
 
     fn recorded(&self) -> String {
-        let SiteProfile { name, mode, guests, origins, public_url } = self;
+        let SiteProfile { name, mode, guests, origins, public_url, domain } = self;
         let said = [
             name.as_ref().map(|name| ("name", json!(name))),
             mode.map(|mode| ("mode", json!(mode.word()))),
             guests.map(|guests| ("guests", json!(guests))),
             origins.as_ref().map(|origins| ("origins", json!(origins))),
             public_url.as_ref().map(|url| ("public_url", json!(url))),
+            domain.as_ref().map(|domain| ("domain", json!(domain.as_deref()))),
         ];
         let said: serde_json::Map<_, _> =
             said.into_iter().flatten().map(|(name, value)| (name.to_owned(), value)).collect();
         crate::site::change::shortened(serde_json::Value::from(said).to_string())
+    }
+}
+
+/// Whether no other site has this key or domain. For stores, before they add a site or change it.
+pub fn may_be_named(site: &Site, others: &[Site]) -> Result<(), SiteNotChanged> {
+    let names = |site: &Site| [Some(site.key.clone()), site.domain.clone()];
+    let own = names(site);
+    let is_taken = |other: &Site| names(other).iter().flatten().any(|name| own.contains(&Some(name.clone())));
+    match others.iter().filter(|other| other.id != site.id).any(is_taken) {
+        true => Err(SiteNotChanged::DomainTaken),
+        false => Ok(()),
     }
 }
 
@@ -358,6 +388,7 @@ mod tests {
             secrets: vec![secret(1)],
             guest_keys: vec![secret(2)],
             public_url: None,
+            domain: None,
             settings: Settings::default(),
             created: NOW,
         }
@@ -365,6 +396,53 @@ mod tests {
 
     fn profile(change: SiteProfile, author: SiteAuthor) -> Result<Site, SiteNotChanged> {
         SiteChange::Profile(change).apply(author, &site(), NOW)
+    }
+
+    #[test]
+    fn a_domain_is_a_host_name_in_lower_case() {
+        for good in
+            ["garden.example", "a", "0", "xn--bcher-kva.example", &format!("{}.example", "x".repeat(63))]
+        {
+            assert!(is_domain(good), "{good}");
+        }
+        let long = format!("{}a", "abcdefg.".repeat(32));
+        for bad in [
+            "",
+            ".",
+            "a.",
+            ".a",
+            "a..b",
+            "-a",
+            "a-",
+            "A.example",
+            "a_b",
+            "bücher.example",
+            "192.0.2.1",
+            "[::1]",
+            "a b",
+            "a:5222",
+            &"x".repeat(64),
+            &long,
+        ] {
+            assert!(!is_domain(bad), "{bad}");
+        }
+        assert_eq!(site().domain(), Some("garden"));
+        assert_eq!(Site { key: "-".into(), ..site() }.domain(), None);
+        assert_eq!(Site { domain: Some("a.example".into()), ..site() }.domain(), Some("a.example"));
+    }
+
+    #[test]
+    fn only_the_operator_sets_a_domain() {
+        let domain =
+            |domain: &str| SiteProfile { domain: Some(Some(domain.into())), ..SiteProfile::default() };
+        for author in [SITE, SiteAuthor::Tenant(By::User(crate::UserId { site: SiteId(1), num: 1 }))] {
+            assert_eq!(profile(domain("a.example"), author), Err(SiteNotChanged::OperatorOnly));
+        }
+        let changed = profile(domain("a.example"), SiteAuthor::Operator);
+        assert_eq!(changed.map(|site| site.domain), Ok(Some("a.example".into())));
+        assert_eq!(profile(domain("A"), SiteAuthor::Operator), Err(SiteNotChanged::Domain));
+        let (act, detail) = SiteChange::Profile(domain("a.example")).recorded();
+        assert_eq!((act, &*detail), ("set_site", r#"{"domain":"a.example"}"#));
     }
 
     #[test]

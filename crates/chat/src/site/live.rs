@@ -22,6 +22,7 @@ pub(crate) struct Sites {
 struct Table {
     by_key: HashMap<Arc<str>, Arc<LiveSite>>,
     by_id: HashMap<SiteId, Arc<LiveSite>>,
+    by_domain: HashMap<Box<str>, SiteId>,
     /// All origins of all sites, in lower case.
     origins: HashSet<Box<str>>,
     /// A site keeps its members' devices.
@@ -62,6 +63,12 @@ impl Sites {
 
     pub(crate) fn by_id(&self, id: SiteId) -> Option<Arc<LiveSite>> {
         self.read().by_id.get(&id).cloned()
+    }
+
+    /// The site with this XMPP domain.
+    pub(crate) fn by_domain(&self, domain: &str) -> Option<Arc<LiveSite>> {
+        let table = self.read();
+        table.by_domain.get(domain).and_then(|id| table.by_id.get(id)).cloned()
     }
 
     /// Whether any site allows pages of this origin.
@@ -108,6 +115,9 @@ impl Sites {
             let live = Arc::new(LiveSite::of(site, self));
             table.origins.extend(live.site.origins.iter().map(|origin| origin.to_ascii_lowercase().into()));
             table.keep_devices |= live.site.settings.members.devices;
+            if let Some(domain) = live.site.domain() {
+                table.by_domain.insert(domain.into(), live.site.id);
+            }
             table.by_key.insert(live.site.key.clone(), live.clone());
             table.by_id.insert(live.site.id, live);
         }
@@ -155,7 +165,8 @@ fn slots(keys: &[Verifier], before: Option<&LiveSite>) -> Vec<u8> {
         if known > 0 {
             return known;
         }
-        let free = (1..=u8::MAX).find(|slot| !taken.contains(slot)).unwrap_or(0);
+        // The last number marks app passwords: `session/signed_in_by.rs`.
+        let free = (1..u8::MAX).find(|slot| !taken.contains(slot)).unwrap_or(0);
         taken.push(free);
         free
     };
@@ -267,6 +278,7 @@ mod tests {
                 secrets: vec![],
                 guest_keys: vec![],
                 public_url: None,
+                domain: None,
                 settings: crate::Settings::default(),
                 created: Timestamp(0),
             },

@@ -42,8 +42,33 @@ pub struct Site {
     pub guest_keys: Vec<Secret>,
     /// The server's address for pages and mails of this site; None: the server's configuration decides.
     pub public_url: Option<String>,
+    /// The XMPP domain, if the operator has set one; see [`domain`](Site::domain).
+    pub domain: Option<Arc<str>>,
     pub settings: Settings,
     pub created: Timestamp,
+}
+
+impl Site {
+    /// The XMPP domain: the one that the operator has set; else the key, if it is a host name. No two sites have the same.
+    pub fn domain(&self) -> Option<&str> {
+        match &self.domain {
+            Some(domain) => Some(domain),
+            None => Some(&*self.key).filter(|key| is_domain(key)),
+        }
+    }
+}
+
+/// Whether the text is a host name in lower case (RFC 1123 §2.1), so that string comparison is enough. Names in other scripts
+/// have their ASCII form (RFC 5891 §4.4).
+pub(crate) fn is_domain(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=63).contains(&label.len())
+            && label.bytes().all(plain)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    text.len() <= 253 && text.split('.').all(is_label) && text.parse::<std::net::Ipv4Addr>().is_err()
 }
 
 /// Whether all members of a site see each other, or only contacts.

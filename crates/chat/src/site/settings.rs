@@ -28,6 +28,7 @@ pub struct Settings {
     pub rooms: Rooms,
     pub retention: Retention,
     pub previews: Previews,
+    pub xmpp: Xmpp,
     #[serde(skip)]
     pub unread: Unread,
 }
@@ -124,6 +125,20 @@ pub struct Rooms {
 #[serde(default)]
 pub struct Previews {
     pub on: bool,
+}
+
+/// XMPP, for members with apps of their own. Works only on a server that runs the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Xmpp {
+    /// Members can make app passwords, and sign in with them. Otherwise existing ones are refused.
+    pub enabled: bool,
+}
+
+impl Default for Xmpp {
+    fn default() -> Xmpp {
+        Xmpp { enabled: true }
+    }
 }
 
 impl Default for Requests {
@@ -234,6 +249,7 @@ impl Settings {
             // No user can join, and no member is removed.
             "rooms" => self.rooms = Rooms { members: 1 },
             "previews" => self.previews = Previews { on: false },
+            "xmpp" => self.xmpp = Xmpp { enabled: false },
             // No messages are removed that the owner may want to keep.
             "retention" => self.retention = Retention::default(),
             // An unreadable text is not shown; filters have a state of their own for it.

@@ -95,6 +95,7 @@ pub fn site(mode: Mode) -> Site {
         secrets: vec![secret(b"a secret of this site")],
         guest_keys: vec![secret(b"the server's key for guests here")],
         public_url: None,
+        domain: None,
         settings: chat::Settings::default(),
         created: Timestamp(START),
     }
@@ -171,10 +172,11 @@ impl Scene {
     pub fn hello(&self, token: Option<&str>, device: &str, position: Option<Position>) -> SessionHandle {
         let handle = self.handle();
         let device = DeviceId::parse(device).unwrap();
-        let (token, origin) = (token.map(Into::into), Some("https://forum.example".into()));
+        let credential = Credential::of_token(token.map(Into::into));
+        let origin = Some("https://forum.example".into());
         let address = Some(ADDRESS.into());
         let agent = Agent::parse(b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Firefox/128.0");
-        let hello = Hello { site_key: SITE.into(), token, device, position, origin, address, agent };
+        let hello = Hello { site_key: SITE.into(), credential, device, position, origin, address, agent };
         self.node.sign_in(hello, handle, self.now());
         handle
     }

@@ -65,6 +65,7 @@ fn site(settings: Settings, now: Timestamp) -> Site {
         secrets: vec![Secret::new(SecretKind::Hs256, secret.to_vec(), now)],
         guest_keys: vec![crate::site::keys::new_secret(now)],
         public_url: None,
+        domain: None,
         settings,
         created: now,
     }

@@ -206,6 +206,7 @@ mod tests {
                 secrets: Vec::new(),
                 guest_keys: Vec::new(),
                 public_url: None,
+                domain: None,
                 settings: chat::Settings::default(),
                 created: chat::Timestamp(1),
             };

@@ -127,7 +127,7 @@ impl Core for InProcess {
         let token = sign(&claims, &self.secret);
         let hello = Hello {
             site_key: demo::SITE.into(),
-            token: token.as_deref().map(Into::into),
+            credential: chat::Credential::of_token(token.as_deref().map(Into::into)),
             device: DeviceId::parse("load").expect("four letters"),
             position: None,
             origin: None,

@@ -81,6 +81,7 @@ fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, Sit
             secrets: vec![secret],
             guest_keys: vec![],
             public_url: None,
+            domain: None,
             // Members write to the users that the plan chooses, and all are new.
             settings: chat::Settings::default(),
             created: now,

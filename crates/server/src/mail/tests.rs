@@ -216,7 +216,7 @@ impl Scene {
         let device = DeviceId::parse("d").unwrap();
         let hello = Hello {
             site_key: "forum".into(),
-            token: Some((&token).into()),
+            credential: chat::Credential::Token((&token).into()),
             device,
             position: None,
             origin: None,

@@ -171,7 +171,7 @@ impl Scene {
         let token = sign(&claims, &site().secrets[0]).unwrap();
         let hello = Hello {
             site_key: "forum".into(),
-            token: Some((&token).into()),
+            credential: chat::Credential::Token((&token).into()),
             device: DeviceId::parse("d").unwrap(),
             position: None,
             origin: None,
@@ -203,6 +203,7 @@ pub(crate) fn site() -> Site {
         secrets: vec![secret],
         guest_keys: vec![],
         public_url: None,
+        domain: None,
         created: Timestamp(0),
         settings: chat::Settings::default(),
     }

@@ -54,6 +54,7 @@ pub(crate) fn site(key: &str) -> Site {
         secrets: vec![secret(b"newest"), secret(b"older")],
         guest_keys: vec![],
         public_url: None,
+        domain: None,
         settings: chat::Settings::default(),
         created: NOW,
     }

@@ -1,5 +1,6 @@
 //! The promises of the port, each as a test for every store.
 
+mod app_passwords;
 #[path = "../asking/mod.rs"]
 mod asking;
 mod blocks;
@@ -219,6 +220,14 @@ every_store! {
         a_link_belongs_to_one_site_and_is_removed_with_it,
         it_goes_by_the_name_of_now,
     }
+    app_passwords {
+        the_keys_of_a_user_are_kept_until_they_are_revoked,
+        passwords_are_for_members_and_bounded,
+        a_sign_in_by_password_reads_the_user_and_stores_the_use_once_an_hour,
+        a_password_revoked_during_the_sign_in_answers_none,
+        acts_of_the_operator_are_recorded_and_told_to_nodes,
+        an_erased_user_has_no_passwords,
+    }
     safety {
         a_stranger_asks_until_the_other_one_answers,
         a_request_has_no_links_now_or_later,
@@ -307,6 +316,7 @@ every_store! {
         the_revision_counts_changes_of_sites_and_bans_only,
         sites_never_meet,
         a_removed_site_leaves_nothing,
+        a_domain_or_key_names_one_site,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Sites, their secrets, and the separation of their data.
 
-use chat::{Mode, Seq, SetPresence, Site, Store, UserId};
+use chat::{
+    By, Mode, Seq, SetPresence, Site, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, Store, UserId,
+};
 
 use crate::asking::{NOW, add_site, ask, direct, put, put_named, say, secret, seqs, site, snapshot, sub};
 use crate::people::found;
@@ -25,6 +27,7 @@ pub(crate) fn sites_are_kept_whole_and_secrets_are_newest_first(store: &dyn Stor
         secrets: vec![secret(b"last")],
         guest_keys: vec![secret(b"of guests")],
         public_url: Some("https://im.example".into()),
+        domain: Some("im.example".into()),
         ..kept
     };
     store.update_site(&changed).expect("the store works");
@@ -93,4 +96,28 @@ pub(crate) fn a_removed_site_leaves_nothing(store: &dyn Store) {
     assert_eq!(found(store, kept, "builder").len(), 1);
     assert_eq!(store.sites().expect("the store works").len(), 1);
     assert_ne!(add_site(store, "gone"), gone, "a number is never used again");
+}
+
+pub(crate) fn a_domain_or_key_names_one_site(store: &dyn Store) {
+    let [one, two] = ["one", "two"].map(|key| add_site(store, key));
+    let set = |site, domain: Option<&str>, author| {
+        let profile = SiteProfile { domain: Some(domain.map(Into::into)), ..SiteProfile::default() };
+        let changed = store.change_site(site, SiteChange::Profile(profile), author, NOW);
+        changed.expect("the store works").map(|site| site.domain)
+    };
+    let operator = SiteAuthor::Operator;
+    assert_eq!(set(one, Some("im.example"), operator), Ok(Some("im.example".into())));
+    for taken in ["im.example", "one"] {
+        assert_eq!(set(two, Some(taken), operator), Err(SiteNotChanged::DomainTaken), "{taken}");
+    }
+    assert_eq!(set(one, Some("one"), operator), Ok(Some("one".into())), "the own key");
+    assert_eq!(set(two, Some("three"), operator), Ok(Some("three".into())));
+    assert_eq!(store.add_site(&site("three")), Ok(None), "a key is nobody's domain");
+    assert_eq!(set(two, Some("Two.example"), operator), Err(SiteNotChanged::Domain));
+    assert_eq!(
+        set(two, Some("two.example"), SiteAuthor::Tenant(By::Site)),
+        Err(SiteNotChanged::OperatorOnly)
+    );
+    assert_eq!(set(two, None, operator), Ok(None));
+    assert!(store.add_site(&site("three")).expect("the store works").is_some());
 }

@@ -72,6 +72,7 @@ fn document(site: &Site) -> Value {
         "guests": site.guests,
         "origins": site.origins,
         "public_url": site.public_url,
+        "domain": site.domain(),
         "keys": keys,
     })
 }
@@ -92,6 +93,8 @@ async fn change(api: &Api, caller: Caller, change: SiteChange) -> Answer {
                 SiteNotChanged::Name
                 | SiteNotChanged::Origins
                 | SiteNotChanged::PublicUrl
+                | SiteNotChanged::Domain
+                | SiteNotChanged::DomainTaken
                 | SiteNotChanged::Kid
                 | SiteNotChanged::KnownKey
                 | SiteNotChanged::Key
@@ -134,7 +137,7 @@ async fn do_patch(api: &Api, site: &str, credentials: &Credentials, body: &[u8])
         ModeWord::Open => Mode::Open,
         ModeWord::Contacts => Mode::Contacts,
     });
-    let profile = SiteProfile { name, mode, guests, origins, public_url: None };
+    let profile = SiteProfile { name, mode, guests, origins, public_url: None, domain: None };
     change(api, caller, SiteChange::Profile(profile)).await
 }
 

@@ -20,6 +20,16 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) ->
         Of::Devices(devices) => {
             Event::Devices { re: number(delivery), devices: devices.iter().map(device).collect() }
         }
+        Of::AppPasswords { address, passwords } => Event::AppPasswords {
+            re: number(delivery),
+            address: address.as_deref().map(Cow::Borrowed),
+            passwords: passwords.iter().map(app_password).collect(),
+        },
+        Of::AppPassword(shown) => Event::AppPassword {
+            re: number(delivery),
+            created: app_password(&shown.row),
+            password: shown.password.as_str().into(),
+        },
         Of::Exported { messages, next } => {
             Event::Exported { re: number(delivery), messages: all(messages, links), next: self::next(next) }
         }
@@ -69,6 +79,9 @@ pub(super) fn command(command: Wire<'_>) -> Result<Command, Code> {
         Wire::SignOut { device, .. } => {
             Command::SignOutDevice { device: parse_hex(&device, 16).ok_or(Code::NoSuchDevice)? }
         }
+        Wire::AppPasswords { .. } => Command::ListAppPasswords,
+        Wire::CreateAppPassword { name, .. } => Command::CreateAppPassword { name: name.into() },
+        Wire::RevokeAppPassword { number, .. } => Command::RevokeAppPassword { number },
         Wire::Export { after, limit, .. } => Command::Export { page: page(after, limit) },
         Wire::RemoveAccount { messages: true, .. } => {
             Command::Erase { messages: MessagesAfterErasure::Erased }
@@ -102,5 +115,14 @@ fn device(device: &chat::KnownDevice) -> web_proto::Device<'_> {
         used: row.used.0,
         here: device.here,
         this: device.this,
+    }
+}
+
+fn app_password(row: &chat::AppPasswordRow) -> web_proto::AppPassword<'_> {
+    web_proto::AppPassword {
+        number: row.number,
+        name: Cow::Borrowed(&row.name),
+        created: row.created.0,
+        used: row.used.map(|at| at.0),
     }
 }

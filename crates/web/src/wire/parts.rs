@@ -9,7 +9,10 @@ macro_rules! any {
 
 macro_rules! of {
     (gateway) => { any!(Hello Ping Bye) };
-    (account) => { any!(Profile ChangeProfile Devices SignOut Export RemoveAccount) };
+    (account) => {
+        any!(Profile ChangeProfile Devices SignOut AppPasswords CreateAppPassword RevokeAppPassword Export
+            RemoveAccount)
+    };
     (calls) => { any!(Call GroupCall) };
     (contacts) => { any!(Contact Contacts People Profiles Request) };
     (messages) => {

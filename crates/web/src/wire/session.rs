@@ -175,7 +175,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         LastOwner BadInvitation TooManyInvitations NoSuchCall InCall CallFull RoomTooLarge FirstContact
         RequestPending TooManyRequests TooManyReports NoSuchReport SiteReadOnly SiteClosed Kicked
         TooManyPinned PollClosed Filtered NoPush NoSuchFile NoSuchSticker FileTooLarge NoRoomForFile
-        TooManyFiles Removed UserExists NoSuchDevice SignedOut KeyEnded TooNew Raid DeviceBanned NoSession
+        TooManyFiles TooManyAppPasswords Removed UserExists NoSuchDevice SignedOut KeyEnded TooNew Raid DeviceBanned NoSession
         GoingAway
     }
 }

@@ -327,6 +327,7 @@ fn site() -> Site {
         secrets: vec![secret()],
         guest_keys: vec![Secret::new(SecretKind::Hs256, vec![9; 32], Timestamp(START_UNIX_MS))],
         public_url: None,
+        domain: None,
         settings: chat::Settings::default(),
         created: Timestamp(START_UNIX_MS),
     }

@@ -68,6 +68,6 @@ impl Account {
     fn session_of(&self, user: UserId, device: u64) -> Option<(SessionId, u32)> {
         let mut shard = self.sessions.lock(user);
         let session = shard.user(user)?.sessions.iter().find(|session| session.device == device)?;
-        Some((SessionId { user, handle: session.handle }, session.ends))
+        Some((SessionId { user, handle: session.handle }, session.by.ends()))
     }
 }

@@ -80,6 +80,7 @@ const REFUSALS: Record<Code, 'retry' | 'final'> = {
   bad_link: 'retry',
   user_exists: 'final',
   no_such_device: 'final',
+  too_many_app_passwords: 'final',
   signed_out: 'final',
   key_ended: 'retry',
   removed: 'final',

@@ -36,4 +36,5 @@ export const SETTINGS = {
   'retention.days': { is: 'number', least: 0, most: 36500, default: 0 },
   'retention.rooms': { is: 'records', default: [] },
   'previews.on': { is: 'switch', default: false },
+  'xmpp.enabled': { is: 'switch', default: true },
 } as const;

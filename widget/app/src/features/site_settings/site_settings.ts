@@ -51,6 +51,7 @@ const GROUP_OF_PART: Record<PartOf<keyof typeof SETTINGS>, GroupName> = {
   retention: 'members',
   filters: 'filters',
   previews: 'filters',
+  xmpp: 'members',
 };
 
 const SHOWN: readonly Setting[] = Object.keys(SETTINGS)

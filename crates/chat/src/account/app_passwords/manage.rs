@@ -1,0 +1,135 @@
+//! The commands that make, list and revoke a user's app passwords, and the credentials for gateways.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::account::app_passwords::{
+    AppCredentials, AppPassword, AppPasswordRow, NewAppPassword, StoredCredentials, app_password_name,
+    are_allowed,
+};
+use crate::account::{Account, Event};
+use crate::command::AnswerTo;
+use crate::session::{Asker, Completion};
+use crate::store::unavailable;
+use crate::{By, Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
+use rand::Rng as _;
+
+/// A new app password. Only this answer contains it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppPasswordShown {
+    pub row: AppPasswordRow,
+    pub password: AppPassword,
+}
+
+impl Account {
+    /// Answers with the password. Its keys are derived on a thread of the store.
+    pub(crate) fn create_app_password(self: &Arc<Self>, asker: &Asker, re: u64, name: &str, now: Timestamp) {
+        let SessionId { user, handle } = asker.session;
+        let to = AnswerTo::Request(re);
+        let may = match () {
+            () if asker.guest => Err(Refusal::NotAllowed),
+            () => are_allowed(&asker.site.site.settings),
+        };
+        let name = may.and_then(|()| app_password_name(name).ok_or(Refusal::BadValue));
+        let name = match name {
+            Ok(name) => name,
+            Err(refusal) => return self.sessions.refuse(handle, to, refusal),
+        };
+        let this = self.clone();
+        self.app_credentials(user.site, asker.sub.clone(), move |credentials| match credentials {
+            Ok(credentials) => {
+                let password = AppPassword::random(&mut this.rng.lock());
+                let new = NewAppPassword { name, keys: credentials.keys_of(&password), time: now };
+                let done = this.on_accepted(handle, to, move |this, row: AppPasswordRow| {
+                    let shown = AppPasswordShown { row, password };
+                    this.sessions.answer(handle, re, Event::AppPassword(Box::new(shown)));
+                });
+                this.store.add_app_password(user, new, By::User(user), done);
+            }
+            Err(refusal) => this.sessions.refuse(handle, to, refusal),
+        });
+    }
+
+    pub(crate) fn list_app_passwords(self: &Arc<Self>, asker: &Asker, re: u64) {
+        let handle = asker.session.handle;
+        let domain = asker.site.site.domain();
+        let address = domain.map(|domain| format!("{}@{domain}", asker.sub.address_local()).into());
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, passwords| {
+            this.sessions.answer(handle, re, Event::AppPasswords { address, passwords });
+        });
+        self.store.app_passwords(asker.session.user, done);
+    }
+
+    /// Ends the sessions of the password, and answers with the remaining ones. If the asker has signed in with it, its session
+    /// ends instead.
+    pub(crate) fn revoke_app_password(self: &Arc<Self>, asker: &Asker, re: u64, number: u32, now: Timestamp) {
+        let SessionId { user, handle } = asker.session;
+        let asker = asker.clone();
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, _: bool| {
+            this.end_app_password(user, number, Refusal::SignedOut, now);
+            this.list_app_passwords(&asker, re);
+        });
+        self.store.revoke_app_password(user, number, By::User(user), now, done);
+    }
+
+    /// Ends the sessions that have signed in with the password.
+    pub(crate) fn end_app_password(&self, user: UserId, number: u32, why: Refusal, now: Timestamp) {
+        let mut shard = self.sessions.lock(user);
+        let sessions = shard.user(user).map(|here| {
+            let of_password = here.sessions.iter().filter(|session| session.by.password() == Some(number));
+            of_password.map(|session| SessionId { user, handle: session.handle }).collect::<Vec<_>>()
+        });
+        drop(shard);
+        for session in sessions.unwrap_or_default() {
+            self.sessions.end_session(session, why, now);
+        }
+    }
+
+    /// Ends the sessions of those passwords that do not exist any more.
+    pub(crate) fn end_missing_app_passwords(self: &Arc<Self>, of: Vec<(UserId, u32)>, now: Timestamp) {
+        if of.is_empty() {
+            return;
+        }
+        let all = of.clone();
+        let done = self.then::<Vec<(UserId, u32)>>(move |this, missing| {
+            // Without an answer it is not known which exist: the clients sign in again.
+            let (gone, why) = match missing {
+                Ok(missing) => (missing, Refusal::SignedOut),
+                Err(error) => (all, unavailable(error)),
+            };
+            for (user, number) in gone {
+                this.end_app_password(user, number, why, now);
+            }
+        });
+        self.store.missing_app_passwords(of, done);
+    }
+
+    /// The keys of the user with this id; `then` is called once, perhaps on a thread of the store.
+    pub(crate) fn app_credentials(
+        self: &Arc<Self>,
+        site: SiteId,
+        sub: Sub,
+        then: impl FnOnce(Result<AppCredentials, Refusal>) + Send + 'static,
+    ) {
+        let done = self.then::<StoredCredentials>({
+            let sub = sub.clone();
+            move |this, stored| match stored {
+                Ok(StoredCredentials { salt_key: Some(key), passwords }) => {
+                    then(Ok(AppCredentials::new(&key, &sub, passwords)));
+                }
+                // The first time that the site is asked. Nobody has a password.
+                Ok(StoredCredentials { salt_key: None, .. }) => {
+                    let fresh = this.rng.lock().random();
+                    let done = this.then::<[u8; 32]>(move |_, key| {
+                        let credentials = key.map(|key| AppCredentials::new(&key, &sub, Vec::new()));
+                        then(credentials.map_err(unavailable));
+                    });
+                    this.store.salt_key(site, fresh, done);
+                }
+                Err(error) => then(Err(unavailable(error))),
+            }
+        });
+        self.store.app_credentials(site, sub, done);
+    }
+}
