@@ -240,6 +240,11 @@ pub(crate) enum SiteCommand {
     /// Example: kith site sign-out garden
     #[command(verbatim_doc_comment)]
     SignOut(SiteSignOut),
+    /// Set the XMPP domain of a site, or show it. Without one, the site's key is its domain.
+    ///
+    /// Example: kith site domain garden garden.example
+    #[command(verbatim_doc_comment)]
+    Domain(SiteDomain),
     /// Delete a site with all its users and messages. This cannot be undone.
     Remove(SiteRemove),
 }
@@ -258,6 +263,7 @@ impl SiteCommand {
             SiteCommand::Key(SiteKeyCommand::Add(args)) => &args.data,
             SiteCommand::Key(SiteKeyCommand::End(args)) => &args.data,
             SiteCommand::SignOut(args) => &args.data,
+            SiteCommand::Domain(args) => &args.data,
             SiteCommand::Remove(args) => &args.data,
         }
     }
@@ -327,6 +333,19 @@ pub(crate) struct SiteSet {
     pub public_url: Option<String>,
     #[command(flatten)]
     pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SiteDomain {
+    pub key: String,
+    /// Host name in lower case, for example garden.example
+    #[arg(value_name = "DOMAIN")]
+    pub domain: Option<String>,
+    /// Remove the domain: the site's key is its domain again.
+    #[arg(long, conflicts_with = "domain")]
+    pub clear: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
 }
 
 #[derive(Debug, Args)]
@@ -554,21 +573,39 @@ pub(crate) enum UserCommand {
     /// Example: kith user level --site garden anna trusted
     #[command(verbatim_doc_comment)]
     Level(UserLevel),
+    /// Make an app password, with which a user signs in from an XMPP app.
+    ///
+    /// Example: kith user set-password --site garden anna --name "Tablet"
+    ///
+    /// Prints a random password, only this once. With --stdin, the password is read from standard input instead; it has 12
+    /// characters or more. A user has at most 16.
+    #[command(verbatim_doc_comment)]
+    SetPassword(UserSetPassword),
+    /// List the app passwords of a user: number, name, and when each was made and last used.
+    Passwords(UserOne),
+    /// Revoke an app password. Sessions of the password end.
+    ///
+    /// Example: kith user revoke-password --site garden anna 3
+    #[command(verbatim_doc_comment)]
+    RevokePassword(UserRevokePassword),
 }
 
 impl UserCommand {
     pub(crate) fn data(&self) -> &DataFlag {
         match self {
             UserCommand::List(args) => &args.output.data,
-            UserCommand::Show(args) | UserCommand::Unban(args) | UserCommand::LiftShadowBan(args) => {
-                &args.output.data
-            }
+            UserCommand::Show(args)
+            | UserCommand::Unban(args)
+            | UserCommand::LiftShadowBan(args)
+            | UserCommand::Passwords(args) => &args.output.data,
             UserCommand::Ban(args) => &args.user.output.data,
             UserCommand::Erase(args) => &args.user.output.data,
             UserCommand::Merge(args) => &args.output.data,
             UserCommand::Role(args) => &args.user.output.data,
             UserCommand::ShadowBan(args) => &args.user.output.data,
             UserCommand::Level(args) => &args.user.output.data,
+            UserCommand::SetPassword(args) => &args.user.output.data,
+            UserCommand::RevokePassword(args) => &args.user.output.data,
         }
     }
 }
@@ -622,6 +659,26 @@ pub(crate) struct UserShadow {
     /// Reason for the record of the site.
     #[arg(long, default_value = "")]
     pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserSetPassword {
+    #[command(flatten)]
+    pub user: UserOne,
+    /// Name of the password in the user's list.
+    #[arg(long, default_value = "Operator")]
+    pub name: String,
+    /// Read the password from standard input.
+    #[arg(long)]
+    pub stdin: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserRevokePassword {
+    #[command(flatten)]
+    pub user: UserOne,
+    /// Number of the password, as `kith user passwords` prints it.
+    pub number: u32,
 }
 
 #[derive(Debug, Args)]

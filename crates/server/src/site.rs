@@ -8,7 +8,7 @@ use chat::{
 };
 use serde_json::{Value, json};
 
-use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRaid, SiteRemove, SiteSet, SiteTestFilter};
+use crate::cli::{SiteAdd, SiteCommand, SiteDomain, SiteMode, SiteRaid, SiteRemove, SiteSet, SiteTestFilter};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};
@@ -28,6 +28,7 @@ pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
         SiteCommand::RotateSecret(args) => keys::rotate(args, &*store),
         SiteCommand::Key(command) => keys::run(command, &*store),
         SiteCommand::SignOut(args) => keys::sign_out(args, &*store),
+        SiteCommand::Domain(args) => domain(args, &*store),
         SiteCommand::Remove(args) => remove(args, &*store),
     }
 }
@@ -104,7 +105,8 @@ fn list(json: bool, store: &dyn Store) -> Outcome {
     print_with(|out| {
         for site in &sites {
             let guests = if site.guests { "guests" } else { "no guests" };
-            writeln!(out, "{:<24} {:<9} {guests:<10} {}", site.key, mode(site), site.name)?;
+            let domain = site.domain().unwrap_or("-");
+            writeln!(out, "{:<24} {:<9} {guests:<10} {domain:<24} {}", site.key, mode(site), site.name)?;
         }
         Ok(())
     })
@@ -125,6 +127,7 @@ fn show(site: &Site, json: bool, loaded: &Loaded) -> Outcome {
             "origins  {}",
             if site.origins.is_empty() { "none".into() } else { site.origins.join(" ") }
         )?;
+        writeln!(out, "domain   {}", site.domain().unwrap_or("none"))?;
         for line in keys::lines(site) {
             writeln!(out, "key of   {line}")?;
         }
@@ -190,6 +193,25 @@ fn act(store: &dyn Store, site: SiteId, act: ModeratorAct) -> Result<(), Trouble
     wait(|done| store.moderate(site, By::Site, act, crate::now(), done))?
         .map(drop)
         .map_err(|refusal| Trouble::new("nothing was changed").because(refusal))
+}
+
+/// Sets or removes the XMPP domain, or prints it.
+fn domain(args: &SiteDomain, store: &dyn Store) -> Outcome {
+    let mut site = data_dir::site(store, &args.key)?;
+    if args.clear || args.domain.is_some() {
+        let domain = Some(args.domain.as_deref().map(Into::into));
+        site = keys::change(
+            store,
+            &site,
+            SiteChange::Profile(SiteProfile { domain, ..SiteProfile::default() }),
+        )?;
+    }
+    match site.domain() {
+        Some(domain) => print_with(|out| writeln!(out, "{domain}")),
+        None => Err(Trouble::new(format!("{} has no domain", args.key))
+            .because("its key is no host name")
+            .remedy(format!("set one: kith site domain {} garden.example", args.key))),
+    }
 }
 
 /// Starts or ends raid mode: new members cannot write first or in rooms.
@@ -290,6 +312,7 @@ fn as_json(site: &Site) -> Value {
         "guests": site.guests,
         "origins": site.origins,
         "public_url": site.public_url,
+        "domain": site.domain(),
         "created": site.created.0,
         "secrets": keys::as_json(&site.secrets),
         "guest_keys": keys::as_json(&site.guest_keys),

@@ -1,5 +1,7 @@
 //! `kith user`: administration of a site's users.
 
+mod password;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -37,6 +39,9 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
             report(args, &user, "is not shadow-banned any more")
         }
         UserCommand::Level(args) => set_level(args, loaded),
+        UserCommand::SetPassword(args) => password::set(args, loaded),
+        UserCommand::Passwords(args) => password::list(args, loaded),
+        UserCommand::RevokePassword(args) => password::revoke(args, loaded),
     }
 }
 

@@ -106,6 +106,68 @@ fn a_banned_user_is_sent_away_and_let_in_again_later() {
 }
 
 #[test]
+fn the_operator_makes_lists_and_revokes_app_passwords() {
+    let scratch = Scratch::new("app-passwords");
+    let node = Running::demo(&scratch);
+    let _anna = Client::enter(&scratch, &node, "anna");
+    let json = |line: &str| -> Value { serde_json::from_str(&scratch.say(line)).unwrap() };
+    let made = json("user set-password --site demo anna --name Tablet --json");
+    assert_eq!((made["address"].as_str(), made["name"].as_str()), (Some("anna@demo"), Some("Tablet")));
+    assert_eq!(made["password"].as_str().unwrap().len(), 29);
+    let said = scratch.say("user set-password --site demo anna");
+    assert!(said.contains("anna@demo") && said.contains("only this once"), "{said}");
+
+    let with_input = |input: &str| {
+        let file = scratch.path().join("password.txt");
+        fs::write(&file, input).unwrap();
+        let mut command = scratch.kith();
+        command.args(["user", "set-password", "--site", "demo", "anna", "--name", "Chosen", "--stdin"]);
+        command.stdin(fs::File::open(file).unwrap()).output().unwrap()
+    };
+    let chosen = with_input("correct horse battery\n");
+    assert!(chosen.status.success() && !text(&chosen.stdout).contains("horse"), "{}", text(&chosen.stderr));
+    for (bad, why) in [("too short\n", "12 characters"), ("with a\tcontrol character", "SASLprep")] {
+        let refused = with_input(bad);
+        assert!(
+            !refused.status.success() && text(&refused.stderr).contains(why),
+            "{}",
+            text(&refused.stderr)
+        );
+    }
+
+    let list = json("user passwords --site demo anna --json");
+    let names: Vec<_> = list.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Chosen", "Operator", "Tablet"]);
+    assert!(!list.to_string().contains(made["password"].as_str().unwrap()));
+    assert!(scratch.say("user passwords --site demo anna").contains("used never  Tablet"));
+    let number = made["number"].as_u64().unwrap();
+    scratch.say(&format!("user revoke-password --site demo anna {number}"));
+    let said = scratch.fails(&format!("user revoke-password --site demo anna {number}"));
+    assert!(said.contains("kith user passwords"), "{said}");
+    assert_eq!(json("user passwords --site demo anna --json").as_array().unwrap().len(), 2);
+    assert!(scratch.fails("user set-password --site demo nobody").contains("no user nobody"));
+}
+
+#[test]
+fn a_site_gets_a_domain_that_no_other_site_has() {
+    let scratch = Scratch::new("domain");
+    let _node = Running::demo(&scratch);
+    scratch.say("site add garden");
+    assert_eq!(scratch.say("site domain garden"), "garden\n");
+    assert_eq!(scratch.say("site domain garden garden.example"), "garden.example\n");
+    assert!(scratch.fails("site domain demo garden.example").contains("another site"));
+    assert!(scratch.fails("site domain garden demo").contains("another site"));
+    assert!(scratch.fails("site domain garden Garden.example").contains("lower case"));
+    assert!(scratch.say("site list").contains("garden.example"));
+    assert!(scratch.say("site show garden").contains("domain   garden.example"));
+    let shown: Value = serde_json::from_str(&scratch.say("site show garden --json")).unwrap();
+    assert_eq!(shown["domain"], "garden.example");
+    assert_eq!(scratch.say("site domain garden --clear"), "garden\n");
+    scratch.say("site add -- -");
+    assert!(scratch.fails("site domain -- -").contains("no domain"));
+}
+
+#[test]
 fn an_impossible_import_is_explained() {
     let scratch = Scratch::new("explained");
     assert!(scratch.fails("site list").contains("kith demo"), "no database");
