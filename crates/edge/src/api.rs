@@ -66,8 +66,8 @@ pub trait Protocol: Sized {
     /// connection over.
     fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Self::Conn;
 
-    /// A connection of [`Conns::connect`] is established, and its TLS handshake is finished. If the attempt fails, `closed` is
-    /// called instead.
+    /// A connection of [`Conns::connect`] is established, and its TLS handshake is finished; or the handshake of [`Io::start_tls`]
+    /// is. If the attempt fails, `closed` is called instead.
     fn connected(&mut self, conn: &mut Self::Conn, io: &mut Io<'_>) {
         let _ = (conn, io);
     }

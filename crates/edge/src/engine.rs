@@ -6,7 +6,7 @@ mod tls;
 mod write;
 
 pub(crate) use hand_over::HandedOver;
-pub(crate) use write::SEALED_SIZE;
+pub(crate) use write::{SEALED_SIZE, Wrote, write_out};
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +14,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::address_limit::Bucket;
 use crate::engine::output_memory::Ceiling;
-use crate::engine::write::{Wrote, write_out};
 use crate::io::Taker;
 use crate::pool::Remainder;
 use crate::shared::Shared;

@@ -13,12 +13,13 @@ use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 
 use crate::address_limit::TooMany;
+use crate::engine::{Wrote, write_out};
 use crate::output::Output;
 use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::slot::{Flags, Line, Slot, Stage};
 use crate::source::Source;
-use crate::tls::Session;
+use crate::tls::{Acceptor, Session};
 use crate::wire::Wire;
 use crate::{Handle, Now, listen};
 
@@ -158,6 +159,33 @@ impl Io<'_> {
             self.taker = Taker::Gateway(gateway);
         }
         exists && can
+    }
+
+    /// Begins TLS as the server on a plain connection (STARTTLS). Pending output is written in plain first, and the next bytes
+    /// that arrive are the ClientHello; [`Protocol::connected`](crate::Protocol::connected) is called after the handshake.
+    ///
+    /// False, and nothing has changed: the connection has TLS already or is closing, the socket takes no output now, or too many
+    /// handshakes are in progress. Call it from `input`, and consume all input: plain bytes behind the request could be
+    /// injected by somebody on the path, and must not count as sent under TLS.
+    pub fn start_tls(&mut self, acceptor: &Acceptor) -> bool {
+        let Io { line, shared, .. } = self;
+        if line.tls.is_some() || line.flags.has(Flags::CLOSING) || shared.handshakes.are_full() {
+            return false;
+        }
+        let Ok(session) = Session::server(acceptor.current()) else { return false };
+        if !matches!(write_out(line, shared), Ok(Wrote::All)) {
+            return false;
+        }
+        if let Some(output) = line.output.take() {
+            shared.pool.give_output(output);
+        }
+        line.tls = Some(Box::new(session));
+        line.flags.put(Flags::IN_FLIGHT, true);
+        shared.handshakes.in_flight += 1;
+        shared.tally().handshakes_begun.add(1);
+        let timeout = shared.limits.first_byte_timeout;
+        shared.set_timer(line, self.handle.slot(), Some(timeout));
+        true
     }
 
     /// Flush, then close (bounded by the configured linger time). `input` is not called again.

@@ -91,6 +91,13 @@ pub fn server_config(
     Ok(Arc::new(config))
 }
 
+/// The same certificate for another protocol than HTTP: ALPN names it (RFC 7301 §6).
+pub fn for_protocol(config: &ServerConfig, name: &[u8]) -> Arc<ServerConfig> {
+    let mut config = config.clone();
+    config.alpn_protocols = vec![name.to_vec()];
+    Arc::new(config)
+}
+
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
     std::fs::read(path).map_err(|error| TlsError::Read { path: path.to_owned(), error })
 }

@@ -200,6 +200,58 @@ fn one_port_serves_plain_and_tls() {
     assert_eq!(client.say(&mut tls.harness, b"tls\n", 9), b"tls\n");
 }
 
+/// A client whose plain connection has asked for TLS.
+fn asked_for_tls(tls: &mut Tls) -> Client {
+    let config = client_config(&tls.identity, rustls::DEFAULT_VERSIONS);
+    let client = tls.client(&config);
+    tls.harness.feed(client.handle, b"hello\nstarttls\n");
+    assert_eq!(tls.harness.output(client.handle), b"hello\nproceed\n", "sent in plain");
+    client
+}
+
+#[test]
+fn a_plain_connection_can_begin_tls() {
+    let mut tls = server(|_| {});
+    tls.harness.protocol().acceptor = Some(tls.acceptor.clone());
+    let mut client = asked_for_tls(&mut tls);
+    client.pump(&mut tls.harness, 100);
+    assert_eq!(std::mem::take(&mut client.plain), b"secure\n");
+    assert_eq!(client.say(&mut tls.harness, b"under TLS\n", 100), b"under TLS\n");
+    let counters = tls.harness.totals();
+    assert_eq!((counters.handshakes_begun, counters.handshakes_done), (1, 1));
+    assert_eq!(client.say(&mut tls.harness, b"starttls\n", 100), b"proceed\nno TLS\n", "it has TLS");
+}
+
+#[test]
+fn plain_bytes_after_the_beginning_of_tls_end_the_connection() {
+    let mut tls = server(|_| {});
+    tls.harness.protocol().acceptor = Some(tls.acceptor.clone());
+    let client = asked_for_tls(&mut tls);
+    tls.harness.feed(client.handle, b"an injected line\n");
+    assert_eq!(tls.harness.closed(client.handle), Some(Closed::Tls));
+}
+
+#[test]
+fn plain_bytes_behind_the_request_for_tls_are_dropped() {
+    let mut tls = server(|_| {});
+    tls.harness.protocol().acceptor = Some(tls.acceptor.clone());
+    let config = client_config(&tls.identity, rustls::DEFAULT_VERSIONS);
+    let mut client = tls.client(&config);
+    tls.harness.feed(client.handle, b"starttls\nan injected line\n");
+    assert_eq!(tls.harness.output(client.handle), b"proceed\n");
+    client.pump(&mut tls.harness, 100);
+    assert_eq!(client.plain, b"secure\n");
+}
+
+#[test]
+fn a_connection_that_begins_tls_and_goes_silent_is_closed() {
+    let mut tls = server(|_| {});
+    tls.harness.protocol().acceptor = Some(tls.acceptor.clone());
+    let client = asked_for_tls(&mut tls);
+    tls.harness.advance(Duration::from_secs(11));
+    assert_eq!(tls.harness.closed(client.handle), Some(Closed::HandshakeTimeout));
+}
+
 #[test]
 fn required_tls_refuses_plain_connections() {
     let mut tls = server(|config| config.listeners[0].require_tls = true);

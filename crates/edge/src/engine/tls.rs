@@ -110,12 +110,12 @@ impl<P: Protocol> Engine<P> {
     fn handshake_done(&mut self, slot: u32) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
         self.shared.tally().handshakes_done.add(1);
+        if entry.line.flags.has(Flags::IN_FLIGHT) {
+            entry.line.flags.put(Flags::IN_FLIGHT, false);
+            self.shared.handshakes.in_flight -= 1;
+        }
         match entry.stage {
             Stage::Waiting(waiting) => {
-                if entry.line.flags.has(Flags::IN_FLIGHT) {
-                    entry.line.flags.put(Flags::IN_FLIGHT, false);
-                    self.shared.handshakes.in_flight -= 1;
-                }
                 let (peer, listener) = (waiting.peer(), usize::from(waiting.listener));
                 self.accept(slot, Accepted { peer, listener, tls: true })
             }

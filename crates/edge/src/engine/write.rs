@@ -17,7 +17,7 @@ const SENT_ALONG: usize = 4 * 1024;
 pub(crate) const SEALED_SIZE: usize = SENT_ALONG + SEAL_AT_ONCE + MAX_SLICES * 3 * 261;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrote {
+pub(crate) enum Wrote {
     /// Nothing is pending.
     All,
     /// The socket is full until it becomes writable.
@@ -27,7 +27,7 @@ pub(super) enum Wrote {
 }
 
 /// Writes pending output, and for a closing TLS connection its close_notify.
-pub(super) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
+pub(crate) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     if line.tls.is_none() {
         return write_plain(line, shared);
     }

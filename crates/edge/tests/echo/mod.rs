@@ -3,6 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use edge::tls::Acceptor;
 use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 
 /// The protocol panics on a connection from this listener.
@@ -35,11 +36,13 @@ pub(crate) struct Echo {
     pub(crate) drained: usize,
     pub(crate) ticks: usize,
     pub(crate) reclaimed: usize,
+    /// For `starttls`.
+    pub(crate) acceptor: Option<Acceptor>,
 }
 
 impl Echo {
     pub(crate) fn new(seen: Sender<Seen>) -> Echo {
-        Echo { seen, drained: 0, ticks: 0, reclaimed: 0 }
+        Echo { seen, drained: 0, ticks: 0, reclaimed: 0, acceptor: None }
     }
 
     fn tell(&self, seen: Seen) {
@@ -62,7 +65,11 @@ impl Protocol for Echo {
         EchoConn { handle: io.handle() }
     }
 
-    /// Reads lines. Executes `close`, `abort`, `panic`, `pause`, `timer N` (ms) and `hand over N` (the number of a gateway, with
+    fn connected(&mut self, _: &mut EchoConn, io: &mut Io<'_>) {
+        io.send(b"secure\n");
+    }
+
+    /// Reads lines. Executes `close`, `abort`, `panic`, `pause`, `starttls`, `timer N` (ms) and `hand over N` (the number of a gateway, with
     /// `and` a second command of the same call), and echoes every other line.
     fn input(&mut self, _: &mut EchoConn, input: &mut [u8], io: &mut Io<'_>) -> usize {
         let mut consumed = 0;
@@ -77,6 +84,14 @@ impl Protocol for Echo {
                     io.set_reading(false);
                     io.set_timer(Some(Duration::from_millis(500)));
                     return consumed;
+                }
+                b"starttls" => {
+                    io.send(b"proceed\n");
+                    let acceptor = self.acceptor.as_ref().unwrap();
+                    if io.start_tls(acceptor) {
+                        return input.len();
+                    }
+                    io.send(b"no TLS\n");
                 }
                 b"big" => io.send_shared(vec![b'.'; 300_000].into()),
                 b"drop" => {
