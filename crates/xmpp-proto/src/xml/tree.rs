@@ -183,6 +183,16 @@ impl<'a> Element<'a> {
     /// Writes the element so that it means the same inside an element whose default namespace is `outer_ns`. Prefixes
     /// are not kept: elements declare their namespace as the default.
     pub fn write(self, out: &mut Vec<u8>, outer_ns: &str) {
+        self.write_with(out, outer_ns, escape_attribute);
+    }
+
+    /// As [`write`](Element::write), in a form for storage in which namespaces do not look like addresses of pages: filters of
+    /// links read stored text, and most namespaces are in the form of a link. [`restore`](super::restore) reverses it.
+    pub fn write_stored(self, out: &mut Vec<u8>, outer_ns: &str) {
+        self.write_with(out, outer_ns, super::stored::write_ns);
+    }
+
+    fn write_with(self, out: &mut Vec<u8>, outer_ns: &str, write_ns: fn(&mut Vec<u8>, &str)) {
         let mut open: Vec<Element<'a>> = Vec::new();
         for index in self.index..self.node().end {
             while let Some(last) = open.last().filter(|last| last.node().end <= index) {
@@ -194,7 +204,7 @@ impl<'a> Element<'a> {
                 Kind::Text(text) => escape(out, self.tree.get(text)),
                 Kind::Element { .. } => {
                     let element = Element { tree: self.tree, index };
-                    element.write_head(out, open.last().map_or(outer_ns, |parent| parent.ns()));
+                    element.write_head(out, open.last().map_or(outer_ns, |parent| parent.ns()), write_ns);
                     if node.end == index + 1 {
                         out.extend_from_slice(b"/>");
                     } else {
@@ -209,12 +219,12 @@ impl<'a> Element<'a> {
         }
     }
 
-    fn write_head(self, out: &mut Vec<u8>, outer_ns: &str) {
+    fn write_head(self, out: &mut Vec<u8>, outer_ns: &str, write_ns: fn(&mut Vec<u8>, &str)) {
         out.push(b'<');
         out.extend_from_slice(self.name().as_bytes());
         if self.ns() != outer_ns {
             out.extend_from_slice(b" xmlns='");
-            escape_attribute(out, self.ns());
+            write_ns(out, self.ns());
             out.push(b'\'');
         }
         for (number, attribute) in self.attributes().iter().enumerate() {
@@ -225,7 +235,7 @@ impl<'a> Element<'a> {
                 ns => {
                     // This prefix cannot collide: all prefixes of the source were resolved and are not written.
                     out.extend_from_slice(format!("xmlns:a{number}='").as_bytes());
-                    escape_attribute(out, ns);
+                    write_ns(out, ns);
                     out.extend_from_slice(format!("' a{number}:").as_bytes());
                 }
             }
