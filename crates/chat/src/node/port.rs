@@ -3,6 +3,7 @@
 //! | call | by |
 //! |---|---|
 //! | [`app_credentials`](Node::app_credentials), [`password_may_be_tried`](Node::password_may_be_tried), [`password_failed`](Node::password_failed) | a gateway that checks app passwords |
+//! | [`token_user`](Node::token_user) | a gateway that checks a token before a sign-in |
 //! | [`sign_in`](Node::sign_in) | the first frame of a connection |
 //! | [`command`](Node::command) | every other frame |
 //! | [`disconnected`](Node::disconnected) | the end of a connection |
@@ -64,6 +65,12 @@ impl Node {
     /// Counts a wrong password, and records it in the log of sign-ins.
     pub fn password_failed(&self, site: SiteId, sub: &Sub, address: Option<IpAddr>, now: Timestamp) {
         self.inner.sign_in.password_failed(site, sub, address, now);
+    }
+
+    /// The user of a token that is valid now, for a gateway that authenticates before it signs in. A token that can be used once
+    /// stays unused.
+    pub fn token_user(&self, site_key: &str, token: &str, now: Timestamp) -> Result<Sub, Refusal> {
+        self.inner.sign_in.token_user(site_key, token, now)
     }
 
     /// Checks the credential and starts the session. The outcome arrives as `Event::Welcome` or `Event::Bye` for

@@ -21,6 +21,12 @@ impl SignIn {
         }
     }
 
+    /// The user of a token.
+    pub(crate) fn token_user(&self, site_key: &str, token: &str, now: Timestamp) -> Result<Sub, Refusal> {
+        let live = self.sites.by_key(site_key).ok_or(Refusal::NoSuchSite)?;
+        Ok(self.tokens.check_token(&live, token, now)?.profile.sub)
+    }
+
     fn has_app_passwords(&self, site: SiteId) -> Result<(), Refusal> {
         let live = self.sites.by_id(site).ok_or(Refusal::NoSuchSite)?;
         are_allowed(&live.site.settings)
