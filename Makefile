@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run install million test test-rust test-widget test-browser lint capacity docs fmt fuzz bench peers attacks instructions instructions-check clean
+.PHONY: help run install interop million test test-rust test-widget test-browser lint capacity docs fmt fuzz bench peers attacks instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -40,6 +40,10 @@ million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 G
 	cargo build --locked --release --package server
 	mkdir -p "$(MILLION_DIR)"
 	TMPDIR="$(MILLION_DIR)" "$(CARGO_TARGET_DIR)/release/kith" load run million $(MILLION_SET) --report "$(REPORT)"
+
+interop: ## Foreign XMPP clients against a node of their own (Python 3; profanity and tmux for one of them)
+	cargo build --locked --package server
+	KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" tests/interop/run.sh
 
 test: test-rust test-widget test-browser ## Every test: Rust, TypeScript, browser
 

@@ -41,6 +41,7 @@ pub(crate) struct Config {
     pub tokens: Tokens,
     pub store: Store,
     pub files: Files,
+    pub xmpp: Xmpp,
     pub stop: Stop,
 }
 
@@ -314,6 +315,20 @@ pub(crate) struct Files {
     pub bucket_key_file: String,
 }
 
+/// XMPP for members' own apps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Xmpp {
+    /// Addresses for clients, with STARTTLS and TLS, separated by commas; `auto` or `off`.
+    pub listen: String,
+    /// Addresses for clients with TLS alone.
+    pub listen_tls: String,
+    /// Clients may sign in without TLS, so that anybody on the path can read passwords and messages.
+    pub allow_plain: bool,
+    /// Longest stanza of a signed-in client.
+    pub stanza_bytes: u32,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Stop {
@@ -347,6 +362,7 @@ impl Default for Config {
             tokens: Tokens::default(),
             store: Store::default(),
             files: Files::default(),
+            xmpp: Xmpp::default(),
             stop: Stop::default(),
         }
     }
@@ -500,6 +516,12 @@ impl Default for Files {
             bucket_prefix: String::new(),
             bucket_key_file: String::new(),
         }
+    }
+}
+
+impl Default for Xmpp {
+    fn default() -> Xmpp {
+        Xmpp { listen: "auto".into(), listen_tls: "auto".into(), allow_plain: false, stanza_bytes: 262_144 }
     }
 }
 
@@ -752,6 +774,7 @@ fn check(config: &Config) -> Outcome {
         .remedy("name your own push service in push.services"));
     }
     check_times(&config.web)?;
+    crate::xmpp::check(&config.xmpp)?;
     crate::calls::check(&config.calls)
 }
 

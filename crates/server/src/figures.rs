@@ -62,6 +62,35 @@ fn of_edge_help(name: &str) -> &'static str {
     }
 }
 
+/// Sessions, stanzas, and streams that ended with an error.
+pub(crate) fn of_xmpp(counters: Arc<::xmpp::Counters>) -> Source {
+    Box::new(move || {
+        let counter = |name: &str, help, count: &::xmpp::Counter| {
+            Sample::counter(format!("kith_xmpp_{name}"), help, count.read())
+        };
+        vec![
+            Sample::gauge("kith_xmpp_sessions", "XMPP sessions now.", counters.sessions.read()),
+            counter("stanzas_in", "Stanzas of XMPP clients.", &counters.stanzas_in),
+            counter("stanzas_out", "Stanzas sent to XMPP clients.", &counters.stanzas_out),
+            counter(
+                "authentication_failures",
+                "Sign-ins of XMPP clients that failed for a wrong password or token.",
+                &counters.authentication_failures,
+            ),
+            counter(
+                "stream_errors",
+                "XMPP streams that this server ended with an error.",
+                &counters.stream_errors,
+            ),
+            counter(
+                "too_slow",
+                "XMPP streams that ended because their client read too slowly.",
+                &counters.too_slow,
+            ),
+        ]
+    })
+}
+
 /// Requests, frames, and refusals.
 pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
     Box::new(move || {

@@ -44,6 +44,7 @@ mod user;
 mod widget;
 mod widget_builds;
 mod wording;
+mod xmpp;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

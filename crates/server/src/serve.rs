@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use chat::{Node, NodeConfig, Settings, Store};
-use edge::{AddressLimit, Edge, EdgeConfig, Listener};
+use chat::{Delivery, Node, NodeConfig, Outbox, SessionHandle, Settings, Store};
+use edge::{AddressLimit, Edge, EdgeConfig, Handle, Listener};
 use rand::RngCore;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -30,7 +30,7 @@ use crate::status::{self, MetricsAccess, Status};
 use crate::trouble::{Outcome, Trouble};
 use crate::{
     allocator, backup, calls, data_dir, demo, figures, files, logging, mail, print_with, site, widget,
-    widget_builds,
+    widget_builds, xmpp,
 };
 
 /// The purpose of a node.
@@ -103,6 +103,9 @@ struct Running {
     node: Arc<Node>,
     store: Arc<dyn Store>,
     addresses: Addresses,
+    /// Of the XMPP gateway.
+    xmpp_tls: Vec<edge::tls::Acceptor>,
+    xmpp_addresses: Vec<SocketAddr>,
     status: Status,
     house: Housekeeping,
     sweeper: Sweeper,
@@ -119,6 +122,51 @@ struct Addresses {
     https: Option<SocketAddr>,
 }
 
+/// The gateways of a worker, in the order of [`Edge::start_all`].
+const XMPP: usize = 1;
+
+/// Delivers to the gateway that holds the session.
+struct Outboxes {
+    web: WebOutbox,
+    xmpp: ::xmpp::XmppOutbox,
+}
+
+impl Outboxes {
+    fn split(to: &[SessionHandle]) -> (Vec<SessionHandle>, Vec<SessionHandle>) {
+        to.iter().partition(|to| !is_xmpp(**to))
+    }
+}
+
+fn is_xmpp(session: SessionHandle) -> bool {
+    Handle::from_bits(session.0).gateway() == XMPP
+}
+
+impl Outbox for Outboxes {
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        // Most events are for sessions of one gateway.
+        match to.iter().filter(|to| is_xmpp(**to)).count() {
+            0 => self.web.deliver(to, delivery),
+            count if count == to.len() => self.xmpp.deliver(to, delivery),
+            _ => {
+                let (web, xmpp) = Outboxes::split(to);
+                self.web.deliver(&web, delivery.clone());
+                self.xmpp.deliver(&xmpp, delivery);
+            }
+        }
+    }
+
+    fn deliver_each(&self, to: &[(SessionHandle, usize)], deliveries: Vec<Delivery>) {
+        if !to.iter().any(|(to, _)| is_xmpp(*to)) {
+            return self.web.deliver_each(to, deliveries);
+        }
+        let (xmpp, web): (Vec<_>, Vec<_>) = to.iter().partition(|(to, _)| is_xmpp(*to));
+        if !web.is_empty() {
+            self.web.deliver_each(&web, deliveries.clone());
+        }
+        self.xmpp.deliver_each(&xmpp, deliveries);
+    }
+}
+
 /// Listeners are in this order.
 const HTTP: usize = 0;
 const HTTPS: usize = 1;
@@ -132,6 +180,10 @@ impl Running {
         // In this order, so that a refused start changes nothing on disk.
         let lock = DataLock::acquire(&config.data, crate::now())?;
         let listeners = listeners(config)?;
+        let for_xmpp = match purpose {
+            Purpose::Demo => xmpp::listen_for_demo(config)?,
+            Purpose::Serve | Purpose::DemoOfStrangers | Purpose::Throwaway => xmpp::listen(config)?,
+        };
         let known = Arc::<OnceLock<Weak<Node>>>::default();
         let role = calls::Role::begin(config, workers, for_calls, Arc::clone(&known))?;
         backup::remove_readable_copies(&config.data);
@@ -167,10 +219,11 @@ impl Running {
         let runtime = runtime().map_err(unstarted)?;
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
+        let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(workers);
         let (node_config, web_config) = (node_config(config, role.as_ref())?, web_config(config, &files));
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
-        let outbox = Arc::new(outbox);
-        let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
+        let outbox = Outboxes { web: outbox, xmpp: ::xmpp::XmppOutbox::new(xmpp_mailboxes.clone()) };
+        let node = Arc::new(Node::new(node_config, Arc::clone(&store), Arc::new(outbox), random()));
         if let Some(log) = &sign_ins {
             node.log_sign_ins_to(log.clone());
         }
@@ -206,11 +259,25 @@ impl Running {
             output_memory: config.edge.output_memory_mib as usize * 1024 * 1024,
             ..EdgeConfig::default()
         };
-        let edge = Edge::start(edge_config, inboxes, move |worker| Gateway::new(worker, Arc::clone(&shared)))
-            .map_err(|error| cannot_listen(config, &error))?;
+        let xmpp_counters = Arc::new(::xmpp::Counters::default());
+        let (xmpp_tls, xmpp_addresses) = (for_xmpp.acceptors(), for_xmpp.addresses());
+        let mut gateways = Vec::new();
+        let without_listeners = EdgeConfig { listeners: Vec::new(), ..edge_config.clone() };
+        gateways.push(edge::Gateway::new(edge_config, inboxes, move |worker| {
+            Gateway::new(worker, Arc::clone(&shared))
+        }));
+        gateways.push(for_xmpp.gateway(
+            Arc::clone(&node),
+            xmpp_mailboxes,
+            xmpp_inboxes,
+            Arc::clone(&xmpp_counters),
+            without_listeners,
+        ));
+        let edge = Edge::start_all(gateways).map_err(|error| cannot_listen(config, &error))?;
         let mut sources = vec![
             figures::of_edge(edge.counters()),
             figures::of_web(counters),
+            figures::of_xmpp(xmpp_counters),
             figures::of_chat(Arc::clone(&node)),
             figures::of_store(sqlite),
         ];
@@ -233,6 +300,8 @@ impl Running {
             node,
             store,
             addresses,
+            xmpp_tls,
+            xmpp_addresses,
             status,
             house,
             sweeper,
@@ -274,6 +343,9 @@ impl Running {
                 if let Some(role) = &self.role {
                     role.running().reload_tls(&tls);
                 }
+                for acceptor in &self.xmpp_tls {
+                    acceptor.replace(edge::tls::for_protocol(&tls, xmpp::ALPN));
+                }
                 self.edge.reload_tls(HTTPS, tls);
                 tracing::info!(cert = %cert.display(), "reloaded the certificate");
             }
@@ -287,6 +359,9 @@ impl Running {
         writeln!(out, "  http    http://{http}")?;
         if let Some(https) = https {
             writeln!(out, "  https   https://{https}")?;
+        }
+        for address in &self.xmpp_addresses {
+            writeln!(out, "  xmpp    {address}")?;
         }
         if let Some(role) = &self.role {
             writeln!(out, "  calls   {}", role.stun().join(" "))?;

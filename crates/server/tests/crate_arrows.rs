@@ -31,12 +31,15 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
             "store",
             "web",
             "web-proto",
+            "xmpp",
+            "xmpp-proto",
         ],
         &["push"],
     ),
     ("store", &["chat"], &[]),
     ("web", &["chat", "edge", "http-proto", "web-proto"], &["store"]), // a database in memory
     ("web-proto", &[], &[]),
+    ("xmpp", &["chat", "edge", "xmpp-proto"], &["store", "web"]), // a database in memory; scenarios with both gateways
     ("xmpp-proto", &[], &[]),
 ];
 

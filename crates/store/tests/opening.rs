@@ -23,7 +23,7 @@ const BEFORE_VERSION_39: &str = "DROP TABLE app_password;
     DROP TABLE salt_key;
     DROP TABLE ended_app_password;
     ALTER TABLE site DROP COLUMN domain;
-    PRAGMA user_version = 37;";
+    PRAGMA user_version = 38;";
 const APPLICATION_ID: i32 = 0x4b69_7468;
 
 fn open(path: &Path) -> Result<Sqlite, OpenError> {
@@ -163,7 +163,7 @@ fn calls_of_version_35_are_calls_by_their_kind() {
 }
 
 #[test]
-fn members_of_version_37_can_make_app_passwords() {
+fn members_of_version_38_can_make_app_passwords() {
     let directory = Directory::quick();
     write_version_1(&directory.file());
     drop(open(&directory.file()).expect("it opens"));

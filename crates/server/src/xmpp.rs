@@ -1,0 +1,186 @@
+//! XMPP for members' own apps: its addresses, and its gateway on the node's workers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use ::xmpp::{Counters, Gateway, ListenerRole, Mail, Shared, Streams, XmppConfig};
+use chat::Node;
+use edge::tls::Acceptor;
+use edge::{EdgeConfig, Inbox, Listener, Mailboxes};
+use xmpp_proto::xml::Limits;
+
+use crate::config::{Config, Xmpp};
+use crate::serve::random;
+use crate::trouble::{Outcome, Trouble};
+
+/// RFC 6120 §14.7.
+const PORT: u16 = 5222;
+/// XEP-0368 §5 leaves the port to DNS; this one is usual.
+const TLS_PORT: u16 = 5223;
+/// RFC 7301: the protocol name that XEP-0368 §3 registers.
+pub(crate) const ALPN: &[u8] = b"xmpp-client";
+
+const STANZA_BYTES: std::ops::RangeInclusive<u32> = 16_384..=1_048_576;
+
+/// The bound listeners, with the certificate that they offer.
+pub(crate) struct Listening {
+    pub(crate) listeners: Vec<Listener>,
+    roles: Vec<ListenerRole>,
+    limits: Limits,
+}
+
+/// Checks that need no socket.
+pub(crate) fn check(xmpp: &Xmpp) -> Outcome {
+    addresses("xmpp.listen", &xmpp.listen)?;
+    addresses("xmpp.listen_tls", &xmpp.listen_tls)?;
+    if !STANZA_BYTES.contains(&xmpp.stanza_bytes) {
+        let (least, most) = (STANZA_BYTES.start(), STANZA_BYTES.end());
+        return Err(Trouble::new(format!("xmpp.stanza_bytes must be from {least} to {most}"))
+            .because("RFC 6120 requires 10,000 bytes, and a picture of a contact needs some more"));
+    }
+    Ok(())
+}
+
+/// For the demo community on this machine: the usual port, without TLS, if it is free and the operator has chosen nothing.
+pub(crate) fn listen_for_demo(config: &Config) -> Outcome<Listening> {
+    let mut demo = config.clone();
+    if demo.xmpp.listen == "auto" && demo.http.ip().is_loopback() && demo.tls_cert.is_none() {
+        demo.xmpp.listen = SocketAddr::new(demo.http.ip(), PORT).to_string();
+        demo.xmpp.allow_plain = true;
+        if let Ok(listening) = listen(&demo) {
+            return Ok(listening);
+        }
+    }
+    listen(config)
+}
+
+/// Binds the addresses. Without any, the node has no XMPP.
+pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
+    let Xmpp { listen, listen_tls, allow_plain, stanza_bytes } = &config.xmpp;
+    let tls = certificate(config)?;
+    let auto = config.https.filter(|_| tls.is_some()).map(|address| address.ip());
+    let on = |port| auto.map(|ip| SocketAddr::new(ip, port)).into_iter().collect();
+    let plain: Vec<SocketAddr> = addresses("xmpp.listen", listen)?.unwrap_or_else(|| on(PORT));
+    let direct: Vec<SocketAddr> = addresses("xmpp.listen_tls", listen_tls)?.unwrap_or_else(|| on(TLS_PORT));
+    if tls.is_none() && !(plain.is_empty() || *allow_plain) || tls.is_none() && !direct.is_empty() {
+        return Err(Trouble::new("XMPP needs a certificate and its key")
+            .because("without TLS, anybody on the path could read the passwords of members")
+            .remedy("add --https, --tls-cert and --tls-key, or set xmpp.listen to off"));
+    }
+    let role = ListenerRole { tls: tls.clone(), allows_plain: *allow_plain };
+    let first = plain.into_iter().map(|address| match &tls {
+        Some(tls) => Listener::both(address, tls.clone()),
+        None => Listener::plain(address),
+    });
+    let second =
+        direct.into_iter().zip(tls.iter().cycle()).map(|(address, tls)| Listener::tls(address, tls.clone()));
+    let mut listeners: Vec<Listener> = first.chain(second).collect();
+    for listener in &mut listeners {
+        listener.reserve().map_err(|error| {
+            Trouble::new(format!("cannot listen on {} for XMPP", listener.addr))
+                .because(error)
+                .remedy("stop the other server on this port, or change xmpp.listen and xmpp.listen_tls (off disables them)")
+        })?;
+    }
+    let roles = vec![role; listeners.len()];
+    let limits = Limits { stanza_bytes: *stanza_bytes as usize, ..Limits::default() };
+    Ok(Listening { listeners, roles, limits })
+}
+
+/// The node's certificate, with the protocol name of XMPP.
+fn certificate(config: &Config) -> Outcome<Option<Acceptor>> {
+    let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else { return Ok(None) };
+    let tls = edge::tls::load(cert, key)
+        .map_err(|error| Trouble::new("cannot use the certificate").because(error))?;
+    Ok(Some(Acceptor::new(edge::tls::for_protocol(&tls, ALPN))))
+}
+
+impl Listening {
+    /// The gateway for the node's workers, beside that of the web.
+    pub(crate) fn gateway(
+        self,
+        node: Arc<Node>,
+        mailboxes: Mailboxes<Mail>,
+        inboxes: Vec<Inbox<Mail>>,
+        counters: Arc<Counters>,
+        config: EdgeConfig,
+    ) -> edge::Gateway {
+        let Listening { listeners, roles, limits } = self;
+        let settings = XmppConfig { listeners: roles, limits, ..XmppConfig::default() };
+        let streams = Streams::default();
+        let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams });
+        let input_limit = 2 * limits.stanza_bytes;
+        edge::Gateway::new(EdgeConfig { listeners, input_limit, ..config }, inboxes, move |_| {
+            Gateway::new(Arc::clone(&shared), random())
+        })
+    }
+
+    /// Where clients can connect.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.iter().map(|listener| listener.addr).collect()
+    }
+
+    /// New connections get this certificate.
+    pub(crate) fn acceptors(&self) -> Vec<Acceptor> {
+        self.roles.iter().filter_map(|role| role.tls.clone()).take(1).collect()
+    }
+}
+
+/// None: `auto`.
+fn addresses(key: &str, text: &str) -> Outcome<Option<Vec<SocketAddr>>> {
+    let wrong = |word: &str| {
+        Trouble::new(format!("{key} has `{word}`, which is not an address with a port"))
+            .remedy(format!("for example: {key} = \"0.0.0.0:5222, [::]:5222\"; or auto, or off"))
+    };
+    match text {
+        "auto" => Ok(None),
+        "off" => Ok(Some(Vec::new())),
+        text => text
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .map(|word| word.parse().map_err(|_| wrong(word)))
+            .collect::<Outcome<_>>()
+            .map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(change: impl FnOnce(&mut Config)) -> String {
+        let mut config = Config::default();
+        change(&mut config);
+        let outcome = check(&config.xmpp).and_then(|()| listen(&config).map(drop));
+        outcome.expect_err("a mistake").to_string()
+    }
+
+    #[test]
+    fn mistakes_are_named_with_a_remedy() {
+        assert!(message(|config| config.xmpp.listen = "5222".into()).contains("`5222`"));
+        assert!(message(|config| config.xmpp.listen_tls = "x".into()).contains("xmpp.listen_tls"));
+        assert!(message(|config| config.xmpp.stanza_bytes = 9_999).contains("16384 to 1048576"));
+        assert!(message(|config| config.xmpp.listen = "127.0.0.1:0".into()).contains("certificate"));
+        assert!(
+            message(|config| {
+                (config.xmpp.listen_tls, config.xmpp.allow_plain) = ("127.0.0.1:0".into(), true);
+            })
+            .contains("certificate")
+        );
+    }
+
+    #[test]
+    fn without_a_certificate_there_is_no_xmpp_by_itself() {
+        let config = Config::default();
+        assert!(listen(&config).expect("no mistake").listeners.is_empty());
+    }
+
+    #[test]
+    fn plain_xmpp_is_only_for_operators_who_ask_for_it() {
+        let mut config = Config::default();
+        (config.xmpp.listen, config.xmpp.allow_plain) = ("127.0.0.1:0".into(), true);
+        let listening = listen(&config).expect("no mistake");
+        assert_eq!((listening.listeners.len(), listening.acceptors().len()), (1, 0));
+    }
+}

@@ -1,0 +1,46 @@
+//! The extensions that this server has: one array, from which service discovery, the request handlers and the table in the
+//! documentation come.
+
+use crate::session::IqHandler;
+use crate::{session, xep};
+
+/// The document that defines a behaviour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spec {
+    Rfc(u16),
+    Xep(u16),
+}
+
+/// One behaviour of the server.
+pub struct Extension {
+    pub spec: Spec,
+    pub name: &'static str,
+    /// Of the XEP; empty for an RFC.
+    pub version: &'static str,
+    /// The script in `tests/scenarios` that shows it.
+    pub scenario: &'static str,
+    /// Features of the domain in service discovery.
+    pub server_features: &'static [&'static str],
+    /// Features of the user's own account.
+    pub account_features: &'static [&'static str],
+    /// The requests that it answers.
+    pub iq: &'static [IqHandler],
+}
+
+/// By number.
+pub static EXTENSIONS: &[&Extension] = &[
+    &session::ROSTER,
+    &xep::disco::EXTENSION,
+    &xep::chat_states::EXTENSION,
+    &xep::version::EXTENSION,
+    &xep::offline_messages::EXTENSION,
+    &xep::blocking::EXTENSION,
+    &xep::stream_management::EXTENSION,
+    &xep::ping::EXTENSION,
+    &xep::time::EXTENSION,
+    &xep::csi::EXTENSION,
+];
+
+pub(crate) fn handlers() -> impl Iterator<Item = &'static IqHandler> {
+    EXTENSIONS.iter().flat_map(|extension| extension.iq)
+}

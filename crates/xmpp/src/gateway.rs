@@ -1,0 +1,304 @@
+//! The gateway of one worker: reads from connections, and hands each item of a stream to its handler.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::{Delivery, Event, SessionHandle, SessionId};
+use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use xmpp_proto::stream::{StreamCondition, StreamError};
+
+use crate::config::{Shared, timestamp};
+use crate::missed::Missed;
+use crate::session::{Session, Turn};
+use crate::stream::{Checked, Opening};
+
+/// State per connection: one pointer. An idle session owns neither parser nor buffer.
+pub struct Conn {
+    pub(crate) state: State,
+}
+
+pub(crate) enum State {
+    /// The stream is being negotiated; no session exists in the domain.
+    Opening(Box<Opening>),
+    Live(Box<Session>),
+    /// The last bytes are sent. Further input is ignored.
+    Closing,
+}
+
+/// Messages to workers, from the domain and from threads of the store.
+///
+/// Events are offered to the mailbox, which refuses them when it is full. All other mail is bounded by the number of
+/// connections that wait for it.
+pub enum Mail {
+    Event(Vec<SessionHandle>, Delivery),
+    /// Sessions of this worker have missed an event, because the mailbox was full. Their streams end: XMPP has no notice of a
+    /// gap, and a client that reconnects asks the archive for what it has missed.
+    Missed(Arc<Missed>),
+    /// Credentials of the connection `to` were checked.
+    Checked {
+        to: Handle,
+        checked: Checked,
+    },
+    /// The connection `by` wants to resume the stream of the connection `to`, which therefore ends.
+    Detach {
+        to: Handle,
+        by: Handle,
+    },
+    /// That was done.
+    Detached {
+        to: Handle,
+    },
+}
+
+/// An [`edge::Protocol`] for one worker.
+pub struct Gateway {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) rng: StdRng,
+    /// Where stanzas are written before they go out; empty in between.
+    pub(crate) scratch: Vec<u8>,
+}
+
+/// The scratch buffer keeps no more than this.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+impl Gateway {
+    /// `seed`: of stream ids and nonces; a secret, and different for each worker.
+    pub fn new(shared: Arc<Shared>, seed: [u8; 32]) -> Gateway {
+        Gateway { shared, rng: StdRng::from_seed(seed), scratch: Vec::new() }
+    }
+
+    /// Writes with `write`, and sends the bytes.
+    pub(crate) fn send(&mut self, io: &mut Io<'_>, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut out = std::mem::take(&mut self.scratch);
+        write(&mut out);
+        io.send(&out);
+        out.clear();
+        out.shrink_to(SCRATCH_BYTES);
+        self.scratch = out;
+    }
+
+    /// Ends a stream with an error (RFC 6120 §4.9.1.1).
+    pub(crate) fn end_stream(&mut self, state: &mut State, error: &StreamError, io: &mut Io<'_>) {
+        tracing::debug!(%error, "ending a stream");
+        self.shared.counters.stream_errors.add(1);
+        if let State::Opening(opening) = state {
+            self.open_if_needed(opening, io);
+        }
+        self.send(io, |out| error.write(out));
+        self.close(state, io);
+    }
+
+    /// Ends the domain's session, closes our side of the stream, and then the connection.
+    pub(crate) fn close(&mut self, state: &mut State, io: &mut Io<'_>) {
+        let ended = std::mem::replace(state, State::Closing);
+        let was_open = !matches!(ended, State::Closing);
+        if let State::Live(mut session) = ended {
+            if let Some(id) = session.management().and_then(|counters| counters.id()) {
+                self.shared.streams.end(id);
+            }
+            self.disconnected(&session, io.handle(), io.now());
+        }
+        if was_open {
+            self.send(io, xmpp_proto::stream::write_footer);
+            io.close();
+        }
+    }
+
+    /// The connection is lost. The client may resume its stream.
+    pub(crate) fn stream_is_lost(&self, session: Session, handle: Handle, now: Now) {
+        self.disconnected(&session, handle, now);
+        if let Some(detached) = session.detached(timestamp(now)) {
+            self.shared.streams.detach(detached);
+        }
+    }
+
+    /// An id that nobody can guess.
+    pub(crate) fn secret_id(&mut self) -> Box<str> {
+        URL_SAFE_NO_PAD.encode(self.rng.random::<[u8; 18]>()).into()
+    }
+
+    fn disconnected(&self, session: &Session, handle: Handle, now: Now) {
+        self.shared.counters.sessions.take(1);
+        let id = SessionId { user: session.user, handle: SessionHandle(handle.to_bits()) };
+        self.shared.node.disconnected(id, session.is_unavailable(), timestamp(now));
+    }
+
+    fn deliver(&mut self, to: SessionHandle, delivery: &Delivery, conns: &mut Conns<'_, Conn>) {
+        let now = conns.now();
+        if let Some((conn, mut io)) = conns.get(Handle::from_bits(to.0)) {
+            return match &mut conn.state {
+                State::Live(_) => self.deliver_to_session(&mut conn.state, delivery, &mut io),
+                State::Opening(_) => self.deliver_to_opening(&mut conn.state, delivery, &mut io),
+                State::Closing => self.nobody_takes(delivery, now),
+            };
+        }
+        self.nobody_takes(delivery, now);
+    }
+
+    /// A session whose connection has gone before its welcome ends at once.
+    fn nobody_takes(&self, delivery: &Delivery, now: Now) {
+        if let Event::Session(chat::session::Event::Welcome(welcome)) = &delivery.event {
+            self.shared.node.disconnected(welcome.session, false, timestamp(now));
+        }
+    }
+
+    fn end_missed(&mut self, missed: &Missed, conns: &mut Conns<'_, Conn>) {
+        for to in missed.take() {
+            if let Some((conn, mut io)) = conns.get(Handle::from_bits(to.0)) {
+                self.shared.counters.too_slow.add(1);
+                self.end_stream(
+                    &mut conn.state,
+                    &StreamError::new(StreamCondition::ResourceConstraint),
+                    &mut io,
+                );
+            }
+        }
+    }
+}
+
+impl Protocol for Gateway {
+    type Conn = Conn;
+    type Mail = Mail;
+
+    fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Conn {
+        io.set_timer(Some(self.shared.config.negotiation));
+        Conn { state: State::Opening(Box::new(Opening::new(accepted))) }
+    }
+
+    /// STARTTLS has finished its handshake.
+    fn connected(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        if let State::Opening(opening) = &mut conn.state {
+            opening.tls_is_on();
+            io.set_timer(Some(self.shared.config.negotiation));
+        }
+    }
+
+    fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
+        let mut used = 0;
+        loop {
+            let rest = &input[used..];
+            if rest.is_empty() {
+                return used;
+            }
+            let step = match &conn.state {
+                State::Opening(_) => self.read_opening(&mut conn.state, rest, io),
+                State::Live(_) => self.read_session(&mut conn.state, rest, io),
+                State::Closing => Step::Wait(rest.len()),
+            };
+            match step {
+                Step::Wait(bytes) => return used + bytes,
+                Step::Again(bytes) => used += bytes,
+            }
+        }
+    }
+
+    fn eof(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        self.close(&mut conn.state, io);
+    }
+
+    fn timer(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        match &mut conn.state {
+            State::Opening(_) => {
+                self.end_stream(&mut conn.state, &StreamError::new(StreamCondition::ConnectionTimeout), io);
+            }
+            State::Live(_) => self.session_is_silent(&mut conn.state, io),
+            State::Closing => io.abort(),
+        }
+    }
+
+    fn drained(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        if let State::Live(session) = &mut conn.state {
+            Turn { gateway: self, session, io }.catch_up_presence();
+        }
+        io.set_reading(true);
+    }
+
+    /// XMPP cannot say that stanzas were dropped, so a client that reads too slowly has to reconnect.
+    fn reclaim(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        let _ = conn;
+        self.shared.counters.too_slow.add(1);
+        io.abort();
+    }
+
+    fn closed(&mut self, conn: Conn, handle: Handle, _: Closed, now: Now) {
+        if let State::Live(session) = conn.state {
+            self.stream_is_lost(*session, handle, now);
+        }
+    }
+
+    fn work(mail: &Mail) -> usize {
+        match mail {
+            Mail::Event(to, _) => to.len(),
+            Mail::Missed(_) | Mail::Checked { .. } | Mail::Detach { .. } | Mail::Detached { .. } => 1,
+        }
+    }
+
+    fn recipients(mail: &Mail, into: &mut Vec<Handle>) {
+        match mail {
+            Mail::Event(to, _) => into.extend(to.iter().map(|to| Handle::from_bits(to.0))),
+            Mail::Checked { to, .. } | Mail::Detach { to, .. } | Mail::Detached { to } => into.push(*to),
+            Mail::Missed(_) => {}
+        }
+    }
+
+    fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, Conn>) {
+        match mail {
+            Mail::Event(to, delivery) => {
+                for session in to {
+                    self.deliver(session, &delivery, conns);
+                }
+            }
+            Mail::Missed(missed) => self.end_missed(&missed, conns),
+            Mail::Checked { to, checked } => {
+                if let Some((conn, mut io)) = conns.get(to) {
+                    self.checked(&mut conn.state, checked, &mut io);
+                }
+            }
+            Mail::Detach { to, by } => {
+                if let Some((conn, mut io)) = conns.get(to)
+                    && let State::Live(session) = std::mem::replace(&mut conn.state, State::Closing)
+                {
+                    self.stream_is_lost(*session, to, io.now());
+                    io.abort();
+                }
+                self.shared.mailboxes.send(by.worker(), Mail::Detached { to: by });
+            }
+            Mail::Detached { to } => {
+                if let Some((conn, mut io)) = conns.get(to) {
+                    self.resume_detached(&mut conn.state, &mut io);
+                }
+            }
+        }
+    }
+
+    fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.shared.streams.expire(timestamp(conns.now()));
+    }
+}
+
+/// The next step of `input`, and the number of consumed bytes.
+pub(crate) enum Step {
+    /// It waits for more input or for an answer.
+    Wait(usize),
+    Again(usize),
+}
+
+/// Calls `input` again with the bytes that arrived meanwhile.
+pub(crate) fn read_on(io: &mut Io<'_>) {
+    io.set_reading(false);
+    io.set_reading(true);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_one_pointer() {
+        assert_eq!(size_of::<Conn>(), 16);
+        assert!(size_of::<Session>() <= 96, "{}", size_of::<Session>());
+    }
+}

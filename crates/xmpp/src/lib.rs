@@ -1,0 +1,31 @@
+//! Kith's XMPP gateway: client-to-server streams (RFC 6120, RFC 6121) on the workers of the connection layer.
+//!
+//! A stream is negotiated in [`stream`], and then belongs to a [`session`]. A stanza of a client becomes a command of the
+//! domain; an event of the domain becomes stanzas. Each extension is one file in [`xep`] and one entry of [`EXTENSIONS`], from
+//! which service discovery and the table in the documentation come.
+//!
+//! Deliberately not here: who may write to whom, what is stored, who sees a presence. The domain (`chat`) decides that for web
+//! and XMPP members alike. XML is read and written by `xmpp-proto`.
+//!
+//! Read first: [`Gateway`], `session::Session`, [`EXTENSIONS`].
+
+mod address;
+mod config;
+mod counters;
+mod extensions;
+mod gateway;
+mod missed;
+mod outbox;
+mod refusal;
+mod session;
+mod stream;
+mod xep;
+
+pub use config::{ListenerRole, Shared, XmppConfig};
+pub use counters::{Counter, Counters};
+pub use extensions::{EXTENSIONS, Extension, Spec};
+pub use gateway::{Gateway, Mail};
+pub use outbox::XmppOutbox;
+pub use session::IqHandler;
+pub use stream::Checked;
+pub use xep::stream_management::Streams;

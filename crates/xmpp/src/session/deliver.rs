@@ -1,0 +1,139 @@
+//! Events of the domain, as stanzas.
+
+use chat::contacts::Event as ContactsEvent;
+use chat::messages::Event as MessagesEvent;
+use chat::presence::Event as PresenceEvent;
+use chat::session::Event as SessionEvent;
+use chat::{Changes, Delivery, Event, WhenSlow};
+use edge::Io;
+use xmpp_proto::stream::{StreamCondition, StreamError};
+
+use super::{Asked, Flags, SOFT_LIMIT, Turn};
+
+impl Turn<'_, '_> {
+    pub(super) fn deliver(&mut self, delivery: &Delivery) -> Result<(), StreamError> {
+        if let Some(refusal) = delivery.event.farewell() {
+            return Err(crate::refusal::stream_error(refusal));
+        }
+        if let Some(position) = delivery.position {
+            self.session.position = position;
+        }
+        let outcome = self.deliver_event(delivery);
+        match self.session.management().is_some_and(|counters| counters.is_full()) {
+            true => Err(StreamError::new(StreamCondition::ResourceConstraint)),
+            false => outcome,
+        }
+    }
+
+    fn deliver_event(&mut self, delivery: &Delivery) -> Result<(), StreamError> {
+        if let Some(asked) = delivery.re.and_then(|re| self.session.take_asked(re)) {
+            self.answer_asked(asked, delivery);
+            return Ok(());
+        }
+        if self.is_slow() || self.session.has(Flags::INACTIVE) {
+            match delivery.event.when_slow() {
+                WhenSlow::Drop => return Ok(()),
+                WhenSlow::Coalesce => {
+                    self.session.set(Flags::PRESENCE_MISSED, true);
+                    return Ok(());
+                }
+                WhenSlow::Deliver => {}
+            }
+        }
+        match &delivery.event {
+            Event::Session(event) => self.session_event(event),
+            Event::Presence(event) => self.presence_event(event),
+            Event::Contacts(event) => self.contacts_event(event),
+            Event::Messages(event) => self.messages_event(event),
+            // Without a counterpart in this gateway.
+            Event::Notifications(_)
+            | Event::Moderation(_)
+            | Event::Calls(_)
+            | Event::Rooms(_)
+            | Event::Account(_) => Ok(()),
+        }
+    }
+
+    /// What has changed since the position of a resumed stream.
+    pub(crate) fn changes(&mut self, changes: &Changes) {
+        for message in &changes.messages {
+            self.message_event(message);
+        }
+        for contact in &changes.contacts {
+            self.contact_changed(contact);
+        }
+        if self.session.has(Flags::AVAILABLE) {
+            self.watch_contacts();
+        }
+    }
+
+    fn is_slow(&self) -> bool {
+        Io::outgoing(self.io) > SOFT_LIMIT
+    }
+
+    fn answer_asked(&mut self, asked: Asked, delivery: &Delivery) {
+        match delivery.event.refusal() {
+            Some(refusal) => self.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
+            None => (asked.answer)(self, asked, delivery),
+        }
+    }
+
+    fn session_event(&mut self, event: &SessionEvent) -> Result<(), StreamError> {
+        match event {
+            SessionEvent::SendRefused { client_id, refusal } => self.send_refused(client_id, *refusal),
+            // The domain has dropped events of this session, and XMPP has no notice of a gap.
+            SessionEvent::Behind => return Err(StreamError::new(StreamCondition::ResourceConstraint)),
+            SessionEvent::Welcome(_)
+            | SessionEvent::Bye(_)
+            | SessionEvent::ByeWith { .. }
+            | SessionEvent::Refused(_)
+            | SessionEvent::Changes(_)
+            | SessionEvent::TokenOk { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn presence_event(&mut self, event: &PresenceEvent) -> Result<(), StreamError> {
+        match event {
+            PresenceEvent::Presence { user, presence, .. } => self.presence_of(user, *presence),
+            PresenceEvent::Watching { here, .. } => {
+                for (user, presence) in here {
+                    self.presence_of(user, *presence);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn contacts_event(&mut self, event: &ContactsEvent) -> Result<(), StreamError> {
+        match event {
+            ContactsEvent::Contact(contact) => self.contact_changed(contact),
+            ContactsEvent::Contacts { .. } | ContactsEvent::People { .. } | ContactsEvent::Profiles(_) => {}
+        }
+        Ok(())
+    }
+
+    fn messages_event(&mut self, event: &MessagesEvent) -> Result<(), StreamError> {
+        match event {
+            MessagesEvent::Ack { client_id, .. } => self.stored(client_id),
+            MessagesEvent::Message(message) => self.message_event(message),
+            MessagesEvent::Typing { conversation, user, on } if !conversation.is_room() => {
+                self.typing(user, *on);
+            }
+            MessagesEvent::Typing { .. }
+            | MessagesEvent::Update { .. }
+            | MessagesEvent::Counts { .. }
+            | MessagesEvent::Marker { .. }
+            | MessagesEvent::Conversations { .. }
+            | MessagesEvent::Conversation(_)
+            | MessagesEvent::History { .. }
+            | MessagesEvent::Pins { .. }
+            | MessagesEvent::Thread(_)
+            | MessagesEvent::Threads { .. }
+            | MessagesEvent::Stickers(_)
+            | MessagesEvent::Found { .. }
+            | MessagesEvent::Held(_) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! What a message carries beside its body: the text that the domain keeps as its extension, and gives back to XMPP clients.
+//!
+//! The first line is the type of the stanza. The child elements follow, in the form for storage: see
+//! [`Element::write_stored`].
+
+use xmpp_proto::ns;
+use xmpp_proto::xml::{Element, restore};
+
+/// The type of most messages.
+const CHAT: &str = "chat";
+
+/// The extension of a client's message. None: it is a chat message with nothing but a body.
+pub(super) fn of(message: Element<'_>) -> Option<Box<str>> {
+    let kind = message.attr("type").filter(|kind| matches!(*kind, "chat" | "headline")).unwrap_or("normal");
+    let mut out = Vec::new();
+    for child in message.children().filter(|child| is_kept(*child)) {
+        child.write_stored(&mut out, ns::CLIENT);
+    }
+    if out.is_empty() && kind == CHAT {
+        return None;
+    }
+    let children = String::from_utf8(out).expect("elements are written from UTF-8");
+    Some(format!("{kind}\n{children}").into())
+}
+
+/// Typing is no part of a message. Only servers give out stanza ids: a client's one would be forged (XEP-0359 §6).
+fn is_kept(child: Element<'_>) -> bool {
+    match (child.name(), child.ns()) {
+        ("body", ns::CLIENT) => child.lang().is_some() && child.attr_ns(ns::XML, "lang").is_some(),
+        ("stanza-id", ns::STANZA_IDS) => false,
+        ("private", ns::CARBONS) => false,
+        (_, ns::CHAT_STATES) => false,
+        _ => true,
+    }
+}
+
+/// The type of a stored message, and its elements.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'a> {
+    pub(super) kind: &'a str,
+    children: &'a str,
+}
+
+impl<'a> Stored<'a> {
+    /// Messages of the widget have no extension.
+    pub(super) fn of(extension: Option<&'a str>) -> Stored<'a> {
+        let (kind, children) = extension.and_then(|text| text.split_once('\n')).unwrap_or((CHAT, ""));
+        Stored { kind, children }
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        restore(self.children, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xmpp_proto::xml::{Limits, document};
+
+    fn extension(xml: &str) -> Option<String> {
+        let xml = format!("<message xmlns='jabber:client' {xml}</message>");
+        let tree = document(xml.as_bytes(), &Limits::default()).expect("a stanza");
+        of(tree.root()).map(Into::into)
+    }
+
+    fn written(extension: &str) -> String {
+        let mut out = Vec::new();
+        Stored::of(Some(extension)).write(&mut out);
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_chat_message_with_a_body_alone_has_no_extension() {
+        assert_eq!(extension("type='chat'><body>hi</body>"), None);
+        assert_eq!(
+            extension("type='chat'><body>hi</body><active xmlns='http://jabber.org/protocol/chatstates'/>"),
+            None
+        );
+    }
+
+    #[test]
+    fn other_elements_are_kept_as_they_are() {
+        let kept = extension(
+            "><subject>S</subject><body>hi</body><x xmlns='jabber:x:oob'><url>https://a.example/</url></x>",
+        );
+        let kept = kept.expect("an extension");
+        assert_eq!(Stored::of(Some(&kept)).kind, "normal");
+        assert_eq!(
+            written(&kept),
+            "<subject>S</subject><x xmlns='jabber:x:oob'><url>https://a.example/</url></x>"
+        );
+        assert!(!kept.contains("jabber:x:oob"), "a namespace does not look like a link: {kept}");
+    }
+
+    #[test]
+    fn a_forged_stanza_id_is_dropped() {
+        assert_eq!(
+            extension(
+                "type='chat'><stanza-id xmlns='urn:xmpp:sid:0' by='anna@forum' id='1'/><body>hi</body>"
+            ),
+            None
+        );
+    }
+}

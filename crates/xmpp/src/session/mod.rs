@@ -1,0 +1,413 @@
+//! A stream with a session of the domain: stanzas in, events out.
+
+mod deliver;
+mod extension;
+mod iq;
+mod message;
+mod presence;
+mod roster;
+
+use chat::{
+    Command, Delivery, Node, Position, Request, SessionHandle, SessionId, Sub, Timestamp, UserId, Welcome,
+};
+use edge::{Io, Now};
+use rand::Rng;
+use xmpp_proto::jid::Jid;
+use xmpp_proto::stanza::{self, Condition, StanzaError, StanzaKind};
+use xmpp_proto::stream::{StreamCondition, StreamError};
+use xmpp_proto::xml::{Element, Item, Open, Reader};
+
+use crate::address::Target;
+use crate::config::timestamp;
+use crate::gateway::{Gateway, State, Step};
+use crate::xep::stream_management::{Counters, Detached};
+pub use iq::IqHandler;
+pub(crate) use iq::{Iq, IqKind};
+pub(crate) use roster::EXTENSION as ROSTER;
+
+/// Commands without an answer, per session. More are refused until the domain has answered some.
+const MOST_ASKED: usize = 64;
+
+/// State of a session. An idle one owns its address and nothing else on the heap.
+pub(crate) struct Session {
+    reader: Reader,
+    /// The full JID.
+    pub(crate) jid: Jid,
+    pub(crate) user: UserId,
+    /// Second (of the Unix epoch, low bits) at which the client was heard last.
+    heard: u32,
+    /// Random: tells the messages of this stream from those of others.
+    stream: u32,
+    /// Of the last event that was delivered.
+    position: Position,
+    flags: Flags,
+    extra: Option<Box<Extra>>,
+}
+
+/// State that only some sessions have.
+#[derive(Default)]
+struct Extra {
+    asked: Vec<Asked>,
+    last_re: u32,
+    /// Messages that the domain has not stored yet.
+    sending: Vec<message::Sending>,
+    management: Option<Counters>,
+    /// The users whom the user blocks, if the client has read the list.
+    blocked: Option<Vec<Sub>>,
+}
+
+impl Extra {
+    fn is_empty(&self) -> bool {
+        let Extra { asked, last_re: _, sending, management, blocked } = self;
+        asked.is_empty() && sending.is_empty() && management.is_none() && blocked.is_none()
+    }
+}
+
+/// A request of the client that waits for an answer of the domain.
+pub(crate) struct Asked {
+    re: u32,
+    /// Of the client's stanza. None: this gateway asks for itself.
+    pub(crate) kind: Option<StanzaKind>,
+    /// The id of the stanza, and the address that answers.
+    pub(crate) id: Box<str>,
+    pub(crate) from: Option<Box<str>>,
+    /// Collects an answer of several pages.
+    pub(crate) pages: Vec<u8>,
+    pub(crate) answer: Answer,
+}
+
+impl Asked {
+    /// A question of this gateway, which no stanza of the client waits for.
+    pub(crate) fn internal(answer: Answer) -> Asked {
+        Asked { re: 0, kind: None, id: "".into(), from: None, pages: Vec::new(), answer }
+    }
+
+    /// A stanza of the client waits for the answer.
+    pub(crate) fn of(element: Element<'_>, answer: Answer) -> Asked {
+        Asked {
+            re: 0,
+            kind: StanzaKind::of(element),
+            id: element.attr("id").unwrap_or_default().into(),
+            from: element.attr("to").map(Into::into),
+            pages: Vec::new(),
+            answer,
+        }
+    }
+}
+
+/// Writes the answer to a request. Refusals are answered before it is called.
+pub(crate) type Answer = fn(&mut Turn<'_, '_>, Asked, &Delivery);
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Flags(u16);
+
+impl Flags {
+    /// Has sent its initial presence, and is not unavailable.
+    pub(crate) const AVAILABLE: Flags = Flags(1);
+    /// Has asked for the roster, so it gets pushes (RFC 6121 §2.1.6).
+    pub(crate) const INTERESTED: Flags = Flags(1 << 1);
+    /// The client shows nothing to anybody (XEP-0352).
+    pub(crate) const INACTIVE: Flags = Flags(1 << 5);
+    /// Presence was dropped, because the client reads slowly or is inactive.
+    const PRESENCE_MISSED: Flags = Flags(1 << 2);
+    /// A ping was sent to a silent client.
+    const PINGED: Flags = Flags(1 << 3);
+    /// Was available, and has become unavailable.
+    const LEFT: Flags = Flags(1 << 4);
+}
+
+impl Session {
+    pub(crate) fn new(reader: Reader, jid: Jid, welcome: &Welcome, stream: u32, now: Now) -> Session {
+        let (user, position) = (welcome.session.user, welcome.changes.position);
+        let flags = Flags::default();
+        Session { reader, jid, user, heard: seconds(now), stream, position, flags, extra: None }
+    }
+
+    pub(crate) fn has(&self, flag: Flags) -> bool {
+        self.flags.0 & flag.0 != 0
+    }
+
+    pub(crate) fn set(&mut self, flag: Flags, on: bool) {
+        if on { self.flags.0 |= flag.0 } else { self.flags.0 &= !flag.0 }
+    }
+
+    /// The client has said that it leaves, so its presence ends at once.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        self.has(Flags::LEFT)
+    }
+
+    fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    fn take_asked(&mut self, re: u64) -> Option<Asked> {
+        let extra = self.extra.as_mut()?;
+        let at = extra.asked.iter().position(|asked| u64::from(asked.re) == re)?;
+        let asked = extra.asked.swap_remove(at);
+        self.drop_empty_extra();
+        Some(asked)
+    }
+
+    fn drop_empty_extra(&mut self) {
+        if self.extra.as_ref().is_some_and(|extra| extra.is_empty()) {
+            self.extra = None;
+        }
+    }
+
+    /// Counters and unacknowledged stanzas, if the client has enabled stream management.
+    pub(crate) fn management(&mut self) -> Option<&mut Counters> {
+        self.extra.as_mut()?.management.as_mut()
+    }
+
+    pub(crate) fn begin_management(&mut self, counters: Counters) {
+        self.extra().management = Some(counters);
+    }
+
+    /// Continues a stream of an earlier connection.
+    pub(crate) fn restore(&mut self, flags: Flags, stream: u32, counters: Counters) {
+        (self.flags, self.stream) = (flags, stream);
+        self.extra().management = Some(counters);
+    }
+
+    /// The stream without its connection. None: it cannot be resumed.
+    pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
+        let counters = self.extra?.management?;
+        Detached::new(self.jid, self.flags, self.stream, counters, self.position, now)
+    }
+
+    pub(crate) fn watch_block_list(&mut self, blocked: Vec<Sub>) {
+        self.extra().blocked = Some(blocked);
+    }
+
+    /// True: the client knows the list, and it has changed.
+    pub(crate) fn note_block(&mut self, user: &Sub, is_blocked: bool) -> bool {
+        let Some(known) = self.extra.as_mut().and_then(|extra| extra.blocked.as_mut()) else { return false };
+        match (known.iter().position(|one| one == user), is_blocked) {
+            (None, true) => known.push(user.clone()),
+            (Some(at), false) => drop(known.swap_remove(at)),
+            (None, false) | (Some(_), true) => return false,
+        }
+        true
+    }
+
+    /// The own bare JID.
+    pub(crate) fn bare(&self) -> &str {
+        self.jid.bare()
+    }
+}
+
+fn seconds(now: Now) -> u32 {
+    (now.unix_ms / 1000) as u32
+}
+
+/// One session, while a stanza or an event is handled.
+pub(crate) struct Turn<'a, 'io> {
+    pub(crate) gateway: &'a mut Gateway,
+    pub(crate) session: &'a mut Session,
+    pub(crate) io: &'a mut Io<'io>,
+}
+
+impl Turn<'_, '_> {
+    pub(crate) fn now(&self) -> Timestamp {
+        timestamp(self.io.now())
+    }
+
+    pub(crate) fn id(&self) -> SessionId {
+        SessionId { user: self.session.user, handle: SessionHandle(self.io.handle().to_bits()) }
+    }
+
+    pub(crate) fn node(&self) -> &Node {
+        &self.gateway.shared.node
+    }
+
+    pub(crate) fn domain(&self) -> &str {
+        self.session.jid.domain()
+    }
+
+    /// Sends one stanza.
+    pub(crate) fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.gateway.shared.counters.stanzas_out.add(1);
+        let management = self.session.management();
+        self.gateway.send(self.io, |out| {
+            write(out);
+            if let Some(counters) = management {
+                counters.sent(out);
+            }
+        });
+    }
+
+    /// Sends an element that is no stanza, so it is not counted.
+    pub(crate) fn nonza(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.gateway.send(self.io, write);
+    }
+
+    /// A command whose outcome the client does not wait for.
+    pub(crate) fn command(&mut self, command: impl Into<Command>) {
+        let (id, now) = (self.id(), self.now());
+        self.node().command(id, Request { re: None, command: command.into() }, now);
+    }
+
+    /// A command whose answer becomes the answer of a stanza.
+    pub(crate) fn ask(&mut self, iq: &Iq<'_>, answer: Answer, command: impl Into<Command>) {
+        self.ask_for(Asked::of(iq.element, answer), command);
+    }
+
+    /// Asks the next page of an answer.
+    pub(crate) fn ask_for(&mut self, mut asked: Asked, command: impl Into<Command>) {
+        let extra = self.session.extra();
+        if extra.asked.len() >= MOST_ASKED {
+            let error = StanzaError::new(Condition::ResourceConstraint);
+            return self.answer_error(&asked, &error);
+        }
+        extra.last_re = extra.last_re.wrapping_add(1);
+        asked.re = extra.last_re;
+        let request = Request { re: Some(asked.re.into()), command: command.into() };
+        extra.asked.push(asked);
+        let (id, now) = (self.id(), self.now());
+        self.node().command(id, request, now);
+    }
+
+    /// The result of a request that has waited.
+    pub(crate) fn answer(&mut self, asked: Asked, write: impl FnOnce(&mut Vec<u8>)) {
+        let Asked { id, from, .. } = asked;
+        self.send(|out| {
+            Open::new(out, "iq")
+                .attr("type", "result")
+                .attr("id", &id)
+                .opt("from", from.as_deref())
+                .children(write);
+        });
+    }
+
+    pub(crate) fn answer_error(&mut self, asked: &Asked, error: &StanzaError) {
+        let Some(kind) = asked.kind else { return };
+        self.send(|out| {
+            Open::new(out, kind.name())
+                .attr("type", "error")
+                .opt("id", Some(&*asked.id).filter(|id| !id.is_empty()))
+                .opt("from", asked.from.as_deref())
+                .children(|out| error.write(out));
+        });
+    }
+
+    /// An id for a request of this server.
+    pub(crate) fn push_id(&mut self) -> String {
+        format!("{:08x}", self.gateway.rng.random::<u32>())
+    }
+}
+
+impl Gateway {
+    pub(crate) fn read_session(&mut self, state: &mut State, input: &[u8], io: &mut Io<'_>) -> Step {
+        let State::Live(session) = state else { return Step::Wait(0) };
+        // A client that asks without reading the answers must wait.
+        if io.outgoing() > SOFT_LIMIT {
+            io.set_reading(false);
+            return Step::Wait(0);
+        }
+        let (used, item) = match session.reader.read(input, &self.shared.config.limits) {
+            Ok(read) => read,
+            Err(error) => {
+                self.end_stream(state, &error, io);
+                return Step::Wait(input.len());
+            }
+        };
+        session.heard = seconds(io.now());
+        let Some(item) = item else { return Step::Wait(used) };
+        let outcome = match item {
+            Item::Stanza(tree) => {
+                self.shared.counters.stanzas_in.add(1);
+                Turn { gateway: self, session, io }.stanza(tree.root())
+            }
+            // The stream was not restarted.
+            Item::Header(_) => Err(StreamError::new(StreamCondition::BadFormat)),
+            Item::End => {
+                self.close(state, io);
+                return Step::Wait(input.len());
+            }
+        };
+        match outcome {
+            Ok(()) => Step::Again(used),
+            Err(error) => {
+                self.end_stream(state, &error, io);
+                Step::Wait(input.len())
+            }
+        }
+    }
+
+    pub(crate) fn deliver_to_session(&mut self, state: &mut State, delivery: &Delivery, io: &mut Io<'_>) {
+        let State::Live(session) = state else { return };
+        let outcome = Turn { gateway: self, session, io }.deliver(delivery);
+        if let Err(error) = outcome {
+            self.end_stream(state, &error, io);
+        }
+    }
+
+    /// Asks a silent client, and ends the stream of one that does not answer (XEP-0199 §4.2).
+    pub(crate) fn session_is_silent(&mut self, state: &mut State, io: &mut Io<'_>) {
+        let State::Live(session) = state else { return };
+        let config = &self.shared.config;
+        let silence = u64::from(seconds(io.now()).wrapping_sub(session.heard));
+        let (idle, answer) = (config.idle.as_secs(), config.answer);
+        if silence < idle {
+            session.set(Flags::PINGED, false);
+            return io.set_timer(Some(std::time::Duration::from_secs(idle - silence)));
+        }
+        if session.has(Flags::PINGED) {
+            return self.end_stream(state, &StreamError::new(StreamCondition::ConnectionTimeout), io);
+        }
+        session.set(Flags::PINGED, true);
+        let (from, to) = (session.jid.domain().to_owned(), session.jid.as_str().to_owned());
+        self.send(io, |out| crate::xep::ping::write(out, &from, &to));
+        io.set_timer(Some(answer));
+    }
+}
+
+/// Pending output above which a client's stanzas wait.
+const SOFT_LIMIT: usize = 64 * 1024;
+
+impl Turn<'_, '_> {
+    fn stanza(&mut self, element: Element<'_>) -> Result<(), StreamError> {
+        if let Some(outcome) = self.stream_management(element) {
+            return outcome;
+        }
+        if self.client_state(element) {
+            return Ok(());
+        }
+        let kind = StanzaKind::of(element)
+            .ok_or_else(|| StreamError::new(StreamCondition::UnsupportedStanzaType))?;
+        if let Some(counters) = self.session.management() {
+            counters.count_received();
+        }
+        // RFC 6120 §8.1.2.1: a client may leave out `from`, or send its own bare or full JID.
+        if let Some(from) = element.attr("from")
+            && Jid::parse(from).ok().is_none_or(|from| {
+                from.as_str() != self.session.jid.as_str() && from.as_str() != self.session.bare()
+            })
+        {
+            return Err(StreamError::new(StreamCondition::InvalidFrom));
+        }
+        let to = match element.attr("to").map(Jid::parse).transpose() {
+            Ok(to) => to,
+            Err(_) => {
+                self.refuse(element, &StanzaError::new(Condition::JidMalformed));
+                return Ok(());
+            }
+        };
+        let target = Target::of(to.as_ref(), &self.session.jid);
+        match kind {
+            StanzaKind::Iq => self.iq(element, target),
+            StanzaKind::Message => self.message(element, to.as_ref(), target),
+            StanzaKind::Presence => self.presence(element, to.as_ref(), target),
+        }
+        Ok(())
+    }
+
+    /// Answers a stanza by an error. Errors and results are never answered (RFC 6120 §8.3.1).
+    pub(crate) fn refuse(&mut self, element: Element<'_>, error: &StanzaError) {
+        if matches!(element.attr("type"), Some("error" | "result")) {
+            return;
+        }
+        let from = element.attr("to").map(str::to_owned);
+        self.send(|out| stanza::write_error(out, element, from.as_deref(), None, error));
+    }
+}

@@ -1,0 +1,138 @@
+//! Resource binding (RFC 6120 §7), and the sign-in to the domain.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::{Agent, DeviceId, Hello, Position, Refusal, SessionHandle, Welcome};
+use edge::Io;
+use rand::Rng;
+use xmpp_proto::jid::Jid;
+use xmpp_proto::ns;
+use xmpp_proto::payload::stream_management as management;
+use xmpp_proto::stanza::{self, Condition, StanzaError};
+use xmpp_proto::stream::{StreamCondition, StreamError};
+use xmpp_proto::xml::{Element, Open};
+
+use super::{Opening, Phase, Start};
+use crate::config::timestamp;
+use crate::gateway::{Gateway, State, read_on};
+use crate::session::{Session, Turn};
+
+/// A binding in progress.
+pub(super) struct Binding {
+    /// Of the client's request.
+    id: Box<str>,
+}
+
+impl Gateway {
+    /// RFC 6120 §7.6 and §7.7: the client's resource, or one of ours.
+    pub(super) fn bind(
+        &mut self,
+        opening: &mut Opening,
+        iq: Element<'_>,
+        io: &mut Io<'_>,
+    ) -> Result<(), StreamError> {
+        let bind = iq.child("bind", ns::BIND).filter(|_| iq.attr("type") == Some("set"));
+        let (Some(bind), Some(id)) = (bind, iq.attr("id")) else {
+            return Err(StreamError::new(StreamCondition::NotAuthorized));
+        };
+        let wanted = bind.child("resource", ns::BIND).map(|resource| resource.text().into_owned());
+        let resource = match wanted.filter(|wanted| !wanted.is_empty()) {
+            Some(wanted) => match Jid::of(None, &opening.site()?.domain, Some(&wanted)) {
+                Ok(jid) => jid.resource().unwrap_or_default().into(),
+                Err(_) => {
+                    let error = StanzaError::new(Condition::BadRequest);
+                    self.send(io, |out| stanza::write_error(out, iq, None, None, &error));
+                    return Ok(());
+                }
+            },
+            None => URL_SAFE_NO_PAD.encode(self.rng.random::<[u8; 9]>()),
+        };
+        self.sign_in(opening, resource, None, Start::Bind(Binding { id: id.into() }), io);
+        Ok(())
+    }
+
+    /// Signs the user in to the domain, from a position of an earlier session or anew.
+    pub(super) fn sign_in(
+        &mut self,
+        opening: &mut Opening,
+        resource: String,
+        position: Option<Position>,
+        start: Start,
+        io: &mut Io<'_>,
+    ) {
+        let phase = std::mem::replace(&mut opening.phase, Phase::SigningIn(start));
+        let (Phase::Authenticated(identity), Some(site)) = (phase, &opening.site) else { return };
+        let hello = Hello {
+            site_key: (*site.key).into(),
+            credential: identity.credential,
+            device: device_of(&resource),
+            position,
+            origin: None,
+            address: io.peer().map(|peer| peer.ip()),
+            agent: Agent::default(),
+        };
+        opening.resource = resource.into();
+        self.shared.node.sign_in(hello, SessionHandle(io.handle().to_bits()), timestamp(io.now()));
+    }
+
+    /// The session exists: from now on the stream carries stanzas.
+    pub(super) fn welcome(&mut self, state: &mut State, welcome: &Welcome, io: &mut Io<'_>) {
+        let State::Opening(opening) = state else { return };
+        let Phase::SigningIn(start) = std::mem::replace(&mut opening.phase, Phase::Authenticating) else {
+            return;
+        };
+        let domain = opening.site.as_ref().map_or("", |site| &site.domain);
+        let local = welcome.me.sub.address_local();
+        let Ok(jid) = Jid::of(Some(&local), domain, Some(&opening.resource)) else {
+            self.shared.node.disconnected(welcome.session, true, timestamp(io.now()));
+            return self.end_stream(state, &StreamError::new(StreamCondition::InternalServerError), io);
+        };
+        let reader = std::mem::take(&mut opening.reader);
+        let stream = self.rng.random();
+        self.shared.counters.sessions.add(1);
+        let mut session = Box::new(Session::new(reader, jid, welcome, stream, io.now()));
+        let mut outcome = Ok(());
+        match start {
+            Start::Bind(binding) => self.send(io, |out| {
+                Open::new(out, "iq").attr("type", "result").attr("id", &binding.id).children(|out| {
+                    Open::new(out, "bind").attr("xmlns", ns::BIND).children(|out| {
+                        Open::new(out, "jid").text(session.jid.as_str());
+                    });
+                });
+            }),
+            Start::Resume(resumption, detached) => {
+                self.send(io, |out| {
+                    management::write_resumed(out, &resumption.previd, detached.counters.handled());
+                });
+                let turn = Turn { gateway: self, session: &mut session, io };
+                outcome = turn.go_on(resumption.h, *detached, &welcome.changes);
+            }
+        }
+        *state = State::Live(session);
+        io.set_timer(Some(self.shared.config.idle));
+        match outcome {
+            Ok(()) => read_on(io),
+            Err(error) => self.end_stream(state, &error, io),
+        }
+    }
+
+    /// RFC 6120 §7.6.2.1 and §4.9.3: the condition that fits the refusal.
+    pub(super) fn sign_in_refused(&mut self, state: &mut State, refusal: Refusal, io: &mut Io<'_>) {
+        let State::Opening(opening) = state else { return };
+        if let Phase::SigningIn(Start::Bind(binding)) = &opening.phase {
+            let error = crate::refusal::stanza_error(refusal);
+            self.send(io, |out| {
+                let iq = Open::new(out, "iq").attr("type", "error").attr("id", &binding.id);
+                iq.children(|out| error.write(out));
+            });
+        }
+        self.end_stream(state, &crate::refusal::stream_error(refusal), io);
+    }
+}
+
+/// The device of a resource: a client that binds the same resource again replaces its older session.
+fn device_of(resource: &str) -> DeviceId {
+    let digest = ring::digest::digest(&ring::digest::SHA256, resource.as_bytes());
+    let text = format!("xmpp-{}", URL_SAFE_NO_PAD.encode(&digest.as_ref()[..16]));
+    DeviceId::parse(&text).expect("base64url has only characters that a device id allows")
+}

@@ -1,0 +1,129 @@
+//! Blocking Command (XEP-0191), as blocks of the domain.
+
+use chat::contacts::{Command, Event as ContactsEvent};
+use chat::{Contact, ContactAction, ContactState, Delivery, Event, PageOf, Sub};
+use xmpp_proto::jid::Jid;
+use xmpp_proto::ns;
+use xmpp_proto::payload::blocking::{self as payload, Listing, Request};
+use xmpp_proto::stanza::{Condition, StanzaError};
+use xmpp_proto::xml::Open;
+
+use crate::address::{self, Target};
+use crate::extensions::{Extension, Spec};
+use crate::session::{Asked, Iq, IqHandler, Turn};
+
+pub(crate) const EXTENSION: Extension = Extension {
+    spec: Spec::Xep(191),
+    name: "Blocking Command",
+    version: "1.3",
+    scenario: "blocking",
+    server_features: &[ns::BLOCKING],
+    account_features: &[],
+    iq: &[
+        IqHandler { name: "blocklist", ns: ns::BLOCKING, handle: request },
+        IqHandler { name: "block", ns: ns::BLOCKING, handle: request },
+        IqHandler { name: "unblock", ns: ns::BLOCKING, handle: request },
+    ],
+};
+
+fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    if iq.target != Target::Account {
+        return Err(StanzaError::new(Condition::Forbidden));
+    }
+    match Request::of(iq.payload) {
+        Some(Ok(Request::List)) => turn.ask(iq, write_list, first_page()),
+        Some(Ok(Request::UnblockAll)) => turn.ask(iq, unblock_listed, first_page()),
+        Some(Ok(Request::Block(jids))) => change(turn, iq, ContactAction::Block, &jids)?,
+        Some(Ok(Request::Unblock(jids))) => change(turn, iq, ContactAction::Unblock, &jids)?,
+        Some(Err(condition)) => return Err(StanzaError::new(condition)),
+        None => return Err(StanzaError::new(Condition::BadRequest)),
+    }
+    Ok(())
+}
+
+/// It has all blocked users: see [`chat::ContactStore::contacts`].
+fn first_page() -> Command {
+    Command::List { page: PageOf { after: None, limit: None } }
+}
+
+fn blocked(delivery: &Delivery) -> impl Iterator<Item = &Sub> {
+    let contacts = match &delivery.event {
+        Event::Contacts(ContactsEvent::Contacts { contacts, .. }) => &contacts[..],
+        _ => &[],
+    };
+    let is_blocked = |contact: &&Contact| contact.state == ContactState::Blocked;
+    contacts.iter().filter(is_blocked).map(|contact| &contact.person.sub)
+}
+
+/// XEP-0191 §3.2. From now on the session gets pushes.
+fn write_list(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
+    let blocked: Vec<Sub> = blocked(delivery).cloned().collect();
+    let domain = turn.domain().to_owned();
+    let jids: Vec<String> = blocked.iter().map(|user| address::user(user, &domain)).collect();
+    turn.session.watch_block_list(blocked);
+    turn.answer(asked, |out| payload::write(out, Listing::Blocklist, jids.iter().map(String::as_str)));
+}
+
+/// XEP-0191 §3.5.
+fn unblock_listed(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
+    let mut users: Vec<Sub> = blocked(delivery).cloned().collect();
+    match users.pop() {
+        Some(last) => change_all(turn, asked, ContactAction::Unblock, users, last),
+        None => turn.answer(asked, |_| {}),
+    }
+}
+
+/// Only members of the site can be blocked: nobody else can write here.
+fn change(
+    turn: &mut Turn<'_, '_>,
+    iq: &Iq<'_>,
+    action: ContactAction,
+    jids: &[Jid],
+) -> Result<(), StanzaError> {
+    let user = |jid: &Jid| match Target::of(Some(jid), &turn.session.jid) {
+        Target::User(user) => Ok(user),
+        _ => Err(StanzaError::new(Condition::ItemNotFound)),
+    };
+    let mut users = jids.iter().map(user).collect::<Result<Vec<Sub>, _>>()?;
+    if let Some(last) = users.pop() {
+        change_all(turn, Asked::of(iq.element, changed), action, users, last);
+    }
+    Ok(())
+}
+
+/// The answer to the last change answers the client.
+fn change_all(turn: &mut Turn<'_, '_>, mut asked: Asked, action: ContactAction, users: Vec<Sub>, last: Sub) {
+    for user in users {
+        turn.ask_for(Asked::internal(changed), Command::Change { action, user });
+    }
+    asked.answer = changed;
+    turn.ask_for(asked, Command::Change { action, user: last });
+}
+
+fn changed(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
+    if asked.kind.is_some() {
+        turn.answer(asked, |_| {});
+    }
+    if let Event::Contacts(ContactsEvent::Contact(contact)) = &delivery.event {
+        turn.contact_changed(contact);
+    }
+}
+
+impl Turn<'_, '_> {
+    /// Pushes a new or ended block to a client that has read the list (XEP-0191 §3.3).
+    pub(crate) fn push_block(&mut self, contact: &Contact) {
+        let is_blocked = contact.state == ContactState::Blocked;
+        if !self.session.note_block(&contact.person.sub, is_blocked) {
+            return;
+        }
+        let (jid, to) =
+            (address::user(&contact.person.sub, self.domain()), self.session.jid.as_str().to_owned());
+        let listing = if is_blocked { Listing::Block } else { Listing::Unblock };
+        let id = self.push_id();
+        self.send(|out| {
+            Open::new(out, "iq").attr("type", "set").attr("id", &id).attr("to", &to).children(|out| {
+                payload::write(out, listing, [jid.as_str()]);
+            });
+        });
+    }
+}

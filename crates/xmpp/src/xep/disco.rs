@@ -1,0 +1,62 @@
+//! Service Discovery (XEP-0030) of the domain and of accounts.
+
+use xmpp_proto::ns;
+use xmpp_proto::payload::disco::{Identity, Info, write_items};
+use xmpp_proto::stanza::{Condition, StanzaError};
+
+use crate::address::Target;
+use crate::extensions::{EXTENSIONS, Extension, Spec};
+use crate::session::{Iq, IqHandler, IqKind, Turn};
+
+pub(crate) const EXTENSION: Extension = Extension {
+    spec: Spec::Xep(30),
+    name: "Service Discovery",
+    version: "2.5.0",
+    scenario: "disco",
+    server_features: &[ns::DISCO_INFO, ns::DISCO_ITEMS],
+    account_features: &[ns::DISCO_INFO, ns::DISCO_ITEMS],
+    iq: &[
+        IqHandler { name: "query", ns: ns::DISCO_INFO, handle: info },
+        IqHandler { name: "query", ns: ns::DISCO_ITEMS, handle: items },
+    ],
+};
+
+const SERVER: &[Identity<'static>] = &[Identity { category: "server", kind: "im", name: Some("Kith") }];
+const ACCOUNT: &[Identity<'static>] = &[
+    Identity { category: "account", kind: "registered", name: None },
+    Identity { category: "pubsub", kind: "pep", name: None },
+];
+
+fn info(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    let node = asked_node(iq)?;
+    let (identities, features): (_, fn(&Extension) -> &'static [&'static str]) = match iq.target {
+        Target::Server => (SERVER, |one| one.server_features),
+        Target::Account => (ACCOUNT, |one| one.account_features),
+        // Whether a user exists stays unknown to strangers (XEP-0030 §8).
+        Target::User(_) | Target::Elsewhere => return Err(StanzaError::new(Condition::ServiceUnavailable)),
+    };
+    let features = EXTENSIONS.iter().flat_map(|one| features(one)).copied().collect();
+    let info = Info { node, identities: identities.to_vec(), features };
+    turn.result(iq, |out| info.write(out, |_| {}));
+    Ok(())
+}
+
+fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    let node = asked_node(iq)?;
+    if !matches!(iq.target, Target::Server | Target::Account) {
+        return Err(StanzaError::new(Condition::ServiceUnavailable));
+    }
+    turn.result(iq, |out| write_items(out, node, |_| {}));
+    Ok(())
+}
+
+/// Nothing has nodes.
+fn asked_node<'a>(iq: &Iq<'a>) -> Result<Option<&'a str>, StanzaError> {
+    if iq.kind != IqKind::Get {
+        return Err(StanzaError::new(Condition::BadRequest));
+    }
+    match iq.payload.attr("node") {
+        None => Ok(None),
+        Some(_) => Err(StanzaError::new(Condition::ItemNotFound)),
+    }
+}

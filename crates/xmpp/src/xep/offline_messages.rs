@@ -1,0 +1,76 @@
+//! Best Practices for Handling Offline Messages (XEP-0160): a client that becomes available gets what no device of the user has
+//! received.
+//!
+//! Nothing is stored for it: the markers of the conversations say what was received, and the archive has the messages.
+
+use chat::messages::{Command, Event as MessagesEvent};
+use chat::{Conversation, ConversationList, Delivery, Event, PageOf, To};
+
+use crate::extensions::{Extension, Spec};
+use crate::session::{Asked, Turn};
+
+pub(crate) const EXTENSION: Extension = Extension {
+    spec: Spec::Xep(160),
+    name: "Best Practices for Handling Offline Messages",
+    version: "1.0.1",
+    scenario: "offline_messages",
+    server_features: &["msgoffline"],
+    account_features: &[],
+    iq: &[],
+};
+
+impl Turn<'_, '_> {
+    pub(crate) fn deliver_offline_messages(&mut self) {
+        self.ask_for(Asked::internal(unread_conversations), unread(None));
+    }
+}
+
+fn unread(after: Option<String>) -> Command {
+    Command::ListConversations { list: ConversationList::Unread, page: PageOf { after, limit: None } }
+}
+
+/// A request of a stranger waits in the widget until the user accepts it.
+fn has_offline_messages(conversation: &Conversation) -> bool {
+    let last = conversation.last.as_ref().map_or(conversation.received, |last| last.seq);
+    !conversation.id.is_room() && conversation.request.is_none() && conversation.received < last
+}
+
+fn unread_conversations(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
+    let Event::Messages(MessagesEvent::Conversations { conversations, next }) = &delivery.event else {
+        return;
+    };
+    for conversation in conversations.iter().filter(|one| has_offline_messages(one)) {
+        let history = Command::History {
+            to: To::Conversation(conversation.id),
+            before: None,
+            after: Some(conversation.received),
+            thread: None,
+            limit: None,
+        };
+        turn.ask_for(Asked::internal(history_page), history);
+    }
+    if let Some(after) = next {
+        turn.ask_for(asked, unread(Some(after.clone())));
+    }
+}
+
+fn history_page(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
+    let Event::Messages(MessagesEvent::History { conversation: Some(conversation), messages, more }) =
+        &delivery.event
+    else {
+        return;
+    };
+    for message in messages.iter().filter(|message| !message.deleted) {
+        turn.delayed_message(message);
+    }
+    if let Some(last) = messages.last().filter(|_| *more) {
+        let history = Command::History {
+            to: To::Conversation(*conversation),
+            before: None,
+            after: Some(last.seq),
+            thread: None,
+            limit: None,
+        };
+        turn.ask_for(asked, history);
+    }
+}

@@ -1,0 +1,8 @@
+//! The tests of the gateway, in one binary.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod extensions;
+mod scenarios;
+mod scene;
+mod streams;

@@ -1,0 +1,267 @@
+//! Runs `tests/scenarios/*.scn`: web and XMPP clients side by side in one script. `tests/scenarios/README.md` explains the language.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+use xmpp_proto::xml::{Element, Limits, Tree, document};
+
+use crate::scene::Scene;
+use crate::scene::web_client::WebClient;
+use crate::scene::xmpp_client::XmppClient;
+
+#[test]
+fn every_scenario_passes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
+    let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut scripts: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|end| end == "scn")).collect();
+    scripts.sort();
+    assert!(!scripts.is_empty());
+    let failures: Vec<String> = scripts.iter().filter_map(|script| run(script).err()).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn run(script: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(script).unwrap();
+    let mut stage = Stage { scene: Scene::new(), clients: HashMap::new(), captured: HashMap::new() };
+    for (line, step) in steps(&text) {
+        let name = script.file_name().unwrap().to_string_lossy();
+        stage.act(&step).map_err(|why| format!("{name}:{line}: {step}\n    {why}"))?;
+    }
+    Ok(())
+}
+
+/// A step is a line, and the indented lines behind it.
+fn steps(text: &str) -> Vec<(usize, String)> {
+    let mut steps: Vec<(usize, String)> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        match line {
+            _ if line.trim().is_empty() || line.starts_with('#') => {}
+            _ if line.starts_with(' ') => {
+                let (_, step) = steps.last_mut().expect("a script does not begin with an indented line");
+                step.push(' ');
+                step.push_str(line.trim());
+            }
+            _ => steps.push((number + 1, line.trim().to_owned())),
+        }
+    }
+    steps
+}
+
+enum Client {
+    Web(WebClient),
+    Xmpp(XmppClient),
+}
+
+struct Stage {
+    scene: Scene,
+    clients: HashMap<String, Client>,
+    /// The values of placeholders.
+    captured: HashMap<String, String>,
+}
+
+impl Stage {
+    fn act(&mut self, step: &str) -> Result<(), String> {
+        let (who, rest) = step.split_once(' ').ok_or("a step has at least two words")?;
+        if who == "wait" {
+            let milliseconds: u64 =
+                rest.strip_suffix("ms").and_then(|rest| rest.parse().ok()).ok_or("as in: wait 500ms")?;
+            self.scene.wait(Duration::from_millis(milliseconds));
+            return Ok(());
+        }
+        if let Some(signs_in) = rest.strip_prefix("signs in with ") {
+            return self.sign_in(who, signs_in);
+        }
+        let mut client = self.clients.remove(who).ok_or_else(|| format!("{who} has not signed in"))?;
+        let outcome = self.act_as(&mut client, rest);
+        self.clients.insert(who.to_owned(), client);
+        outcome
+    }
+
+    /// `anna signs in with the widget`, `anna/phone signs in with an app`.
+    fn sign_in(&mut self, who: &str, with: &str) -> Result<(), String> {
+        let (user, resource) = who.split_once('/').unwrap_or((who, ""));
+        let client = match with {
+            "the widget" => Client::Web(WebClient::sign_in(&mut self.scene, user)),
+            "an app" => Client::Xmpp(XmppClient::sign_in(&mut self.scene, user, resource)),
+            _ => return Err("with `the widget` or `an app`".into()),
+        };
+        self.clients.insert(who.to_owned(), client);
+        Ok(())
+    }
+
+    fn act_as(&mut self, client: &mut Client, rest: &str) -> Result<(), String> {
+        let (verb, text) = rest.split_once(' ').unwrap_or((rest, ""));
+        match (verb, client) {
+            ("sends", client) => {
+                let text = self.filled(text);
+                match client {
+                    Client::Web(web) => web.send(&mut self.scene, &text),
+                    Client::Xmpp(app) => app.send(&mut self.scene, &text),
+                }
+            }
+            ("disconnects", Client::Web(web)) => web.disconnect(&mut self.scene),
+            ("disconnects", Client::Xmpp(app)) => app.disconnect(&mut self.scene),
+            ("resumes", Client::Xmpp(app)) => {
+                let text = self.filled(text);
+                let (previd, h) = text.split_once(" after ").ok_or("as in: resumes {stream} after 3")?;
+                let user = app.user.clone();
+                *app = XmppClient::resume(&mut self.scene, &user, previd, h);
+            }
+            ("receives", Client::Web(web)) => return self.web_receives(web, text),
+            ("receives", Client::Xmpp(app)) => return self.app_receives(app, text),
+            _ => return Err("sends, receives, resumes or disconnects".into()),
+        }
+        Ok(())
+    }
+
+    /// Puts captured values in the place of `{name}`.
+    fn filled(&self, text: &str) -> String {
+        let fill =
+            |text: String, (name, value): (&String, &String)| text.replace(&format!("{{{name}}}"), value);
+        self.captured.iter().fold(text.to_owned(), fill)
+    }
+
+    fn web_receives(&mut self, web: &mut WebClient, text: &str) -> Result<(), String> {
+        web.read(&mut self.scene);
+        let (text, wanted) = wanted(text);
+        let pattern: Value = serde_json::from_str(&self.filled(text)).map_err(|error| error.to_string())?;
+        let mut captured = self.captured.clone();
+        let found = web.received.iter().position(|event| is_json_like(&pattern, event, &mut captured));
+        match (found, wanted) {
+            (Some(at), Wanted::Once) => {
+                web.received.remove(at);
+                self.captured = captured;
+                Ok(())
+            }
+            (None, Wanted::Never) => Ok(()),
+            _ => Err(format!("received: {}", Value::from(web.received.clone()))),
+        }
+    }
+
+    fn app_receives(&mut self, app: &mut XmppClient, text: &str) -> Result<(), String> {
+        app.read(&mut self.scene);
+        let (text, wanted) = wanted(text);
+        if text == "the end of the stream" {
+            return if app.is_over == (wanted == Wanted::Once) { Ok(()) } else { Err("it goes on".into()) };
+        }
+        let pattern = parse(&self.filled(text))?;
+        let mut captured = self.captured.clone();
+        let found = app.received.iter().position(|tree| {
+            let mut trial = captured.clone();
+            let fits = is_xml_like(pattern.root(), tree.root(), &mut trial);
+            if fits {
+                captured = trial;
+            }
+            fits
+        });
+        match (found, wanted) {
+            (Some(at), Wanted::Once) => {
+                app.received.remove(at);
+                self.captured = captured;
+                Ok(())
+            }
+            (None, Wanted::Never) => Ok(()),
+            _ => Err(format!("received: {}", written(&app.received))),
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Wanted {
+    Once,
+    Never,
+}
+
+/// `receives no …`.
+fn wanted(text: &str) -> (&str, Wanted) {
+    text.strip_prefix("no ").map_or((text, Wanted::Once), |text| (text, Wanted::Never))
+}
+
+/// Stanzas of scripts leave out their namespace.
+fn parse(xml: &str) -> Result<Tree, String> {
+    let end = xml.find([' ', '/', '>']).ok_or("no element")?;
+    let xml = match xml.contains("xmlns=") && xml[..xml.find('>').unwrap_or(end)].contains("xmlns=") {
+        true => xml.to_owned(),
+        false => format!(
+            "{} xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'{}",
+            &xml[..end],
+            &xml[end..]
+        ),
+    };
+    document(xml.as_bytes(), &Limits::default()).map_err(|error| format!("{xml}: {error}"))
+}
+
+/// Attributes and children of the pattern are in the element; it may have more.
+fn is_xml_like(pattern: Element<'_>, element: Element<'_>, captured: &mut HashMap<String, String>) -> bool {
+    let attributes = [
+        "from",
+        "to",
+        "id",
+        "type",
+        "jid",
+        "name",
+        "subscription",
+        "ask",
+        "var",
+        "by",
+        "node",
+        "h",
+        "affiliation",
+        "role",
+        "code",
+        "nick",
+        "category",
+        "stamp",
+        "queryid",
+        "complete",
+        "resume",
+        "previd",
+        "max",
+        "approved",
+        "ver",
+    ];
+    pattern.is(element.name(), element.ns())
+        && attributes.iter().all(|name| match pattern.attr(name) {
+            Some(wanted) => element.attr(name).is_some_and(|value| is_text_like(wanted, value, captured)),
+            None => true,
+        })
+        && (pattern.text().trim().is_empty()
+            || is_text_like(pattern.text().trim(), element.text().trim(), captured))
+        && pattern
+            .children()
+            .all(|wanted| element.children().any(|child| is_xml_like(wanted, child, captured)))
+}
+
+fn is_json_like(pattern: &Value, value: &Value, captured: &mut HashMap<String, String>) -> bool {
+    match (pattern, value) {
+        (Value::Object(pattern), Value::Object(value)) => pattern
+            .iter()
+            .all(|(key, wanted)| value.get(key).is_some_and(|value| is_json_like(wanted, value, captured))),
+        (Value::Array(pattern), Value::Array(value)) => {
+            pattern.iter().all(|wanted| value.iter().any(|value| is_json_like(wanted, value, captured)))
+        }
+        (Value::String(wanted), Value::String(value)) => is_text_like(wanted, value, captured),
+        (pattern, value) => pattern == value,
+    }
+}
+
+/// `{any}` fits every text; `{name}` fits every text the first time, and then the same one.
+fn is_text_like(wanted: &str, value: &str, captured: &mut HashMap<String, String>) -> bool {
+    match wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+        Some("any") => true,
+        Some(name) => captured.entry(name.to_owned()).or_insert_with(|| value.to_owned()) == value,
+        None => wanted == value,
+    }
+}
+
+fn written(trees: &[Tree]) -> String {
+    let mut out = Vec::new();
+    for tree in trees {
+        out.extend_from_slice(b"\n      ");
+        tree.root().write(&mut out, "jabber:client");
+    }
+    String::from_utf8(out).unwrap()
+}

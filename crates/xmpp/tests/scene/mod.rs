@@ -1,0 +1,161 @@
+//! A node with both gateways on one worker, without sockets: virtual time, mail carried by hand.
+
+pub(crate) mod web_client;
+pub(crate) mod xmpp_client;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use chat::token::{Claims, sign};
+use chat::{
+    Delivery, Mode, Node, NodeConfig, Outbox, Secret, SecretKind, SessionHandle, Site, SiteId, SiteStore,
+    Timestamp,
+};
+use edge::testing::{Harness, START_UNIX_MS};
+use edge::{EdgeConfig, Handle, Inbox};
+use store::Sqlite;
+use web::{SessionKeys, WebConfig, WebOutbox};
+use xmpp::{ListenerRole, XmppConfig, XmppOutbox};
+
+/// The key of the site, and so its domain.
+pub(crate) const SITE: &str = "forum";
+const PAGE: &str = "https://forum.example";
+
+/// The numbers of the gateways.
+const WEB: usize = 0;
+const XMPP: usize = 1;
+
+pub(crate) struct Scene {
+    pub(crate) web: Harness<web::Gateway>,
+    pub(crate) xmpp: Harness<xmpp::Gateway>,
+    web_inbox: Inbox<web::Mail>,
+    xmpp_inbox: Inbox<xmpp::Mail>,
+    pub(crate) node: Arc<Node>,
+    runtime: tokio::runtime::Runtime,
+    now_ms: u64,
+}
+
+struct Outboxes {
+    web: WebOutbox,
+    xmpp: XmppOutbox,
+}
+
+impl Outbox for Outboxes {
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        let is_web = |to: &&SessionHandle| Handle::from_bits(to.0).gateway() == WEB;
+        let (web, xmpp): (Vec<SessionHandle>, Vec<SessionHandle>) = to.iter().partition(is_web);
+        self.web.deliver(&web, delivery.clone());
+        self.xmpp.deliver(&xmpp, delivery);
+    }
+}
+
+impl Scene {
+    pub(crate) fn new() -> Scene {
+        let store = Arc::new(Sqlite::in_memory());
+        store.add_site(&site()).unwrap();
+        let (web_mailboxes, web_inboxes) = edge::mailboxes(1);
+        let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(1);
+        let limits = chat::Limits::without_rates();
+        let web_config = WebConfig::default();
+        let outbox = Outboxes {
+            web: WebOutbox::new(web_mailboxes.clone(), &limits, &web_config, || Timestamp(START_UNIX_MS)),
+            xmpp: XmppOutbox::new(xmpp_mailboxes.clone()),
+        };
+        let config = NodeConfig {
+            limits,
+            presence_grace_ms: 10_000,
+            presence_coalesce_ms: 100,
+            clock_skew_ms: 60_000,
+            calls: chat::CallConfig::default(),
+        };
+        let node = Arc::new(Node::new(config, store, Arc::new(outbox), [7; 32]));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let for_web = Arc::new(web::Shared {
+            node: Arc::clone(&node),
+            mailboxes: web_mailboxes,
+            config: web_config,
+            assets: web::Assets::default(),
+            counters: Arc::default(),
+            router: Router::new(),
+            runtime: runtime.handle().clone(),
+            keys: SessionKeys::new([9; 32]),
+        });
+        let role = ListenerRole { tls: None, allows_plain: true };
+        let for_xmpp = Arc::new(xmpp::Shared {
+            node: Arc::clone(&node),
+            mailboxes: xmpp_mailboxes,
+            config: XmppConfig { listeners: vec![role], ..XmppConfig::default() },
+            counters: Arc::default(),
+            streams: xmpp::Streams::default(),
+        });
+        let gateway = xmpp::Gateway::new(for_xmpp, [5; 32]);
+        Scene {
+            web: Harness::of_gateway(EdgeConfig::default(), 0, 1, WEB, web::Gateway::new(0, for_web)),
+            xmpp: Harness::of_gateway(EdgeConfig::default(), 0, 1, XMPP, gateway),
+            web_inbox: web_inboxes.into_iter().next().unwrap(),
+            xmpp_inbox: xmpp_inboxes.into_iter().next().unwrap(),
+            node,
+            runtime,
+            now_ms: START_UNIX_MS,
+        }
+    }
+
+    /// Carries mail until nothing moves.
+    pub(crate) fn settle(&mut self) {
+        loop {
+            self.runtime.block_on(tokio::task::yield_now());
+            let (for_web, for_xmpp) = (self.web_inbox.drain(), self.xmpp_inbox.drain());
+            if for_web.is_empty() && for_xmpp.is_empty() {
+                return;
+            }
+            for_web.into_iter().for_each(|mail| self.web.mail(mail));
+            for_xmpp.into_iter().for_each(|mail| self.xmpp.mail(mail));
+        }
+    }
+
+    /// Time passes in ticks, for the node too.
+    pub(crate) fn wait(&mut self, time: Duration) {
+        let mut left = time;
+        while !left.is_zero() {
+            let step = left.min(Duration::from_millis(100));
+            left -= step;
+            self.web.advance(step);
+            self.xmpp.advance(step);
+            self.now_ms += u64::try_from(step.as_millis()).unwrap();
+            self.node.tick(Timestamp(self.now_ms));
+            self.settle();
+        }
+    }
+
+    pub(crate) fn token(&self, user: &str) -> String {
+        let claims = Claims {
+            sub: user.into(),
+            name: Some(format!("The {user}")),
+            exp: (self.now_ms / 1000 + 3600) as f64,
+            ..Claims::default()
+        };
+        sign(&claims, &secret()).unwrap()
+    }
+}
+
+fn secret() -> Secret {
+    Secret::new(SecretKind::Hs256, vec![1; 32], Timestamp(START_UNIX_MS))
+}
+
+fn site() -> Site {
+    Site {
+        id: SiteId(0),
+        key: SITE.into(),
+        name: "Forum".into(),
+        mode: Mode::Open,
+        guests: true,
+        origins: vec![PAGE.into()],
+        secrets: vec![secret()],
+        guest_keys: vec![Secret::new(SecretKind::Hs256, vec![9; 32], Timestamp(START_UNIX_MS))],
+        public_url: None,
+        settings: chat::Settings::default(),
+        domain: None,
+        created: Timestamp(START_UNIX_MS),
+    }
+}

@@ -1,0 +1,81 @@
+//! A member in the widget: a WebSocket of the web protocol.
+
+use edge::Handle;
+use serde_json::{Value, json};
+
+use super::{PAGE, SITE, Scene};
+
+pub(crate) struct WebClient {
+    handle: Handle,
+    input: Vec<u8>,
+    pub(crate) received: Vec<Value>,
+}
+
+impl WebClient {
+    pub(crate) fn sign_in(scene: &mut Scene, user: &str) -> WebClient {
+        let handle = scene.web.connect();
+        let upgrade = format!(
+            "GET /v1/websocket HTTP/1.1\r\nHost: chat.example\r\nOrigin: {PAGE}\r\nConnection: Upgrade\r\n\
+             Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+             Sec-WebSocket-Protocol: kith.v1\r\n\r\n"
+        );
+        scene.web.feed(handle, upgrade.as_bytes());
+        let answer = String::from_utf8(scene.web.output(handle)).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
+        let mut client = WebClient { handle, input: Vec::new(), received: Vec::new() };
+        let hello = json!({
+            "t": "hello", "v": 1, "site": SITE, "token": scene.token(user), "device": format!("{user}-browser"),
+        });
+        client.send(scene, &hello.to_string());
+        client.read(scene);
+        let welcome = client.received.remove(0);
+        assert_eq!(welcome["t"], "welcome", "{welcome}");
+        client
+    }
+
+    /// Sends a text frame. Its mask has only zeros, so the payload stays readable (RFC 6455 §5.3).
+    pub(crate) fn send(&mut self, scene: &mut Scene, frame: &str) {
+        let mut bytes = vec![0x81];
+        match u8::try_from(frame.len()) {
+            Ok(length @ ..126) => bytes.push(0x80 | length),
+            _ => {
+                bytes.push(0x80 | 126);
+                bytes.extend(u16::try_from(frame.len()).unwrap().to_be_bytes());
+            }
+        }
+        bytes.extend([0; 4]);
+        bytes.extend(frame.as_bytes());
+        scene.web.feed(self.handle, &bytes);
+        scene.settle();
+    }
+
+    pub(crate) fn disconnect(&mut self, scene: &mut Scene) {
+        scene.web.end(self.handle);
+        scene.settle();
+    }
+
+    pub(crate) fn read(&mut self, scene: &mut Scene) {
+        self.input.extend(scene.web.output(self.handle));
+        while let Some((header, length)) =
+            frame_length(&self.input).filter(|(h, l)| self.input.len() >= h + l)
+        {
+            let payload = &self.input[header..header + length];
+            if self.input[0] & 0x0f == 1 {
+                self.received.push(serde_json::from_slice(payload).unwrap());
+            }
+            self.input.drain(..header + length);
+        }
+    }
+}
+
+/// The bytes of the header and of the payload (RFC 6455 §5.2).
+fn frame_length(input: &[u8]) -> Option<(usize, usize)> {
+    match *input.get(1)? {
+        126 => Some((4, usize::from(u16::from_be_bytes([*input.get(2)?, *input.get(3)?])))),
+        127 => {
+            let bytes: [u8; 8] = input.get(2..10)?.try_into().unwrap();
+            Some((10, usize::try_from(u64::from_be_bytes(bytes)).unwrap()))
+        }
+        short => Some((2, usize::from(short))),
+    }
+}

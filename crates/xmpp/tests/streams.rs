@@ -1,0 +1,114 @@
+//! Negotiation of streams: what a client may do before it is signed in, and how a stream ends.
+
+use crate::scene::Scene;
+use crate::scene::xmpp_client::XmppClient;
+
+/// The condition of the stream error that ends the stream.
+fn ends_with(client: &mut XmppClient, scene: &mut Scene, xml: &str) -> String {
+    client.received.clear();
+    client.send(scene, xml);
+    client.read(scene);
+    assert!(client.is_over, "the stream goes on after {xml}");
+    let error = client.received.pop().expect("a stream error");
+    assert_eq!(error.root().name(), "error", "{xml}");
+    error.root().first().expect("a condition").name().to_owned()
+}
+
+#[test]
+fn a_stanza_before_authentication_ends_the_stream() {
+    let mut scene = Scene::new();
+    for stanza in
+        ["<message to='anna@forum'><body>hi</body></message>", "<presence/>", "<iq type='get' id='1'/>"]
+    {
+        let mut client = XmppClient::open(&mut scene);
+        assert_eq!(ends_with(&mut client, &mut scene, stanza), "not-authorized");
+    }
+}
+
+#[test]
+fn an_unknown_domain_is_refused() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open(&mut scene);
+    let header = "<stream:stream to='other.example' version='1.0' xmlns='jabber:client' \
+                  xmlns:stream='http://etherx.jabber.org/streams'>";
+    client.handle = scene.xmpp.connect();
+    client.open_raw();
+    assert_eq!(ends_with(&mut client, &mut scene, header), "host-unknown");
+}
+
+#[test]
+fn hostile_xml_ends_the_stream_with_the_condition_of_the_rfc() {
+    let mut scene = Scene::new();
+    let deep = "<a>".repeat(100);
+    let cases = [
+        ("<!-- a comment -->", "restricted-xml"),
+        ("<?target a processing instruction?>", "restricted-xml"),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]>", "restricted-xml"),
+        ("<message><body>&a;</body></message>", "restricted-xml"),
+        ("<message></presence>", "not-well-formed"),
+        ("<message xmlns='urn:example:x'/>", "unsupported-stanza-type"),
+        (&format!("<message><body>{deep}"), "policy-violation"),
+        ("<message from='anna@forum'/>", "invalid-from"),
+    ];
+    for (xml, condition) in cases {
+        let mut client = XmppClient::sign_in(&mut scene, "ben", "phone");
+        assert_eq!(ends_with(&mut client, &mut scene, xml), condition, "{xml}");
+    }
+}
+
+#[test]
+fn three_wrong_passwords_end_the_stream() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open(&mut scene);
+    for _ in 0..2 {
+        client.authenticate_plain(&mut scene, "anna", "a wrong password");
+        let failure = client.take();
+        assert!(failure.root().child("not-authorized", "urn:ietf:params:xml:ns:xmpp-sasl").is_some());
+        assert!(!client.is_over);
+    }
+    client.authenticate_plain(&mut scene, "anna", "a wrong password");
+    assert!(client.is_over);
+}
+
+#[test]
+fn a_client_with_a_wrong_password_does_not_become_a_guest() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open(&mut scene);
+    client.authenticate_plain(&mut scene, "anna", "a wrong password");
+    assert_eq!(client.take().root().name(), "failure");
+    client.authenticate_anonymously(&mut scene);
+    assert_eq!(client.take().root().name(), "failure");
+
+    let mut guest = XmppClient::open(&mut scene);
+    guest.authenticate_anonymously(&mut scene);
+    assert_eq!(guest.take().root().name(), "success");
+}
+
+#[test]
+fn a_token_of_another_user_is_no_password() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open(&mut scene);
+    let token = scene.token("ben");
+    client.authenticate_plain(&mut scene, "anna", &token);
+    assert_eq!(client.take().root().name(), "failure");
+}
+
+#[test]
+fn a_stream_without_authentication_ends_in_time() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open(&mut scene);
+    scene.wait(std::time::Duration::from_secs(31));
+    client.read(&mut scene);
+    assert!(client.is_over);
+}
+
+#[test]
+fn the_same_resource_replaces_the_older_stream() {
+    let mut scene = Scene::new();
+    let mut first = XmppClient::sign_in(&mut scene, "anna", "phone");
+    let _second = XmppClient::sign_in(&mut scene, "anna", "phone");
+    first.read(&mut scene);
+    assert!(first.is_over);
+    let error = first.received.pop().expect("a stream error");
+    assert_eq!(error.root().first().expect("a condition").name(), "conflict");
+}

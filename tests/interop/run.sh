@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Foreign XMPP clients against a node of their own, on loopback: `make interop`.
+# KITH_BIN: the binary. CLIENTS: which of slixmpp, profanity; default: all.
+set -euo pipefail
+cd "$(dirname "$0")"
+kith=${KITH_BIN:?set KITH_BIN to the kith binary}
+clients=${CLIENTS:-slixmpp profanity}
+scratch=$(mktemp -d)
+node=
+trap '[ -z "$node" ] || kill "$node" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
+venv=${XDG_CACHE_HOME:-$HOME/.cache}/kith/interop
+if ! "$venv/bin/python" -c 'import slixmpp' 2>/dev/null; then
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --require-virtualenv -r requirements.txt
+fi
+
+# A free port for each listener: the kernel chooses, and the node takes it a moment later.
+port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+xmpp=$(port)
+KITH_XMPP_LISTEN="127.0.0.1:$xmpp" KITH_XMPP_ALLOW_PLAIN=true \
+  "$kith" demo --http "127.0.0.1:$(port)" --data "$scratch/data" >"$scratch/node.log" 2>&1 &
+node=$!
+for _ in $(seq 100); do
+  grep -qs "is running" "$scratch/node.log" && break
+  kill -0 "$node" || { cat "$scratch/node.log"; exit 1; }
+  sleep 0.1
+done
+
+password() { "$kith" user set-password --site demo "$1" --data "$scratch/data" | sed -n 's/^password //p'; }
+anna=$(password anna)
+tom=$(password tom)
+
+failed=
+for client in $clients; do
+  echo "--- $client"
+  case $client in
+    slixmpp) "$venv/bin/python" slixmpp_client.py 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom" || failed+=" $client" ;;
+    profanity) ./profanity.sh 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom" "$venv/bin/python" || failed+=" $client" ;;
+    *) echo "no such client"; exit 2 ;;
+  esac
+done
+[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
+echo "--- all is well"

@@ -1,0 +1,120 @@
+"""slixmpp against a running node: sign-in, roster, presence, messages both ways, discovery, blocking, stream management.
+
+Arguments: host, port, domain, and for each of two users: name and password. Prints one line per check; exits with 1 if one fails.
+"""
+
+import asyncio
+import sys
+
+import slixmpp
+
+PLUGINS = ["xep_0030", "xep_0085", "xep_0092", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0352"]
+failures = []
+
+
+def check(name, passed):
+    print(("ok      " if passed else "FAILED  ") + name, flush=True)
+    if not passed:
+        failures.append(name)
+
+
+class Client(slixmpp.ClientXMPP):
+    def __init__(self, jid, password):
+        super().__init__(jid, password)
+        self.plugin["feature_mechanisms"].unencrypted_plain = True
+        self.enable_starttls = False
+        self.enable_direct_tls = False
+        self.enable_plaintext = True
+        for plugin in PLUGINS:
+            self.register_plugin(plugin)
+        self.started = asyncio.get_running_loop().create_future()
+        self.inbox = asyncio.Queue()
+        self.states = asyncio.Queue()
+        self.presences = asyncio.Queue()
+        self.add_event_handler("session_start", lambda _: self.started.set_result(True))
+        self.add_event_handler("failed_all_auth", lambda _: self.started.set_result(False))
+        self.add_event_handler("message", self.inbox.put_nowait)
+        self.add_event_handler("message_error", self.inbox.put_nowait)
+        self.add_event_handler("chatstate_composing", self.states.put_nowait)
+        self.add_event_handler("presence_available", self.presences.put_nowait)
+
+
+async def until(queue, wanted, seconds=10):
+    """The first item that is wanted; None if none comes in time."""
+
+    async def search():
+        while True:
+            item = await queue.get()
+            if wanted(item):
+                return item
+
+    try:
+        return await asyncio.wait_for(search(), seconds)
+    except asyncio.TimeoutError:
+        return None
+
+
+async def sign_in(host, port, jid, password):
+    client = Client(jid, password)
+    client.connect(host, port)
+    return client, await asyncio.wait_for(client.started, 10)
+
+
+async def main(host, port, domain, first, first_password, second, second_password):
+    anna, entered = await sign_in(host, port, f"{first}@{domain}", first_password)
+    check("sign in with SASL", entered)
+    tom, entered = await sign_in(host, port, f"{second}@{domain}/phone", second_password)
+    check("sign in with a resource of one's own", entered and tom.boundjid.resource == "phone")
+
+    stranger = Client(f"{first}@{domain}", "a wrong password")
+    stranger.connect(host, port)
+    check("a wrong password is refused", not await asyncio.wait_for(stranger.started, 10))
+    stranger.abort()
+
+    roster = await anna.get_roster()
+    check("the roster is read", roster["type"] == "result")
+    await tom.get_roster()
+    anna.send_presence()
+    tom.send_presence()
+    own = await until(anna.presences, lambda one: one["from"] == anna.boundjid)
+    check("a client gets its own presence", own is not None)
+
+    anna.send_message(mto=f"{second}@{domain}", mbody="Grüße & <b>", mtype="chat")
+    message = await until(tom.inbox, lambda one: one["body"])
+    check("a message arrives unchanged", message is not None and message["body"] == "Grüße & <b>")
+    check("its sender is the account", message is not None and message["from"].bare == anna.boundjid.bare)
+    tom.send_message(mto=f"{first}@{domain}", mbody="back", mtype="chat")
+    check("and back", await until(anna.inbox, lambda one: one["body"] == "back") is not None)
+
+    composing = anna.make_message(mto=f"{second}@{domain}", mtype="chat")
+    composing["chat_state"] = "composing"
+    composing.send()
+    check("typing arrives", await until(tom.states, lambda _: True) is not None)
+
+    info = await anna.plugin["xep_0030"].get_info(domain)
+    check("the domain is an XMPP server", ("server", "im", None, "Kith") in info["disco_info"]["identities"])
+    version = await anna.plugin["xep_0092"].get_version(domain)
+    check("it says its name", version["software_version"]["name"] == "Kith")
+    check("it answers a ping", await anna.plugin["xep_0199"].ping(domain, timeout=10) is not None)
+    # Its own reader of `utc` adds a second `Z`.
+    time = await anna.plugin["xep_0202"].get_entity_time(domain)
+    check("it knows the time", time.xml.find(".//{urn:xmpp:time}utc").text.endswith("Z"))
+
+    await anna.plugin["xep_0191"].block(f"{second}@{domain}")
+    blocked = await anna.plugin["xep_0191"].get_blocked()
+    check("a block is listed", f"{second}@{domain}" in [str(item["jid"]) for item in blocked["blocklist"]["items"]])
+    tom.send_message(mto=f"{first}@{domain}", mbody="blocked", mtype="chat")
+    refused = await until(tom.inbox, lambda one: one["type"] == "error")
+    check("a blocked user gets an error", refused is not None)
+    await anna.plugin["xep_0191"].unblock(f"{second}@{domain}")
+    blocked = await anna.plugin["xep_0191"].get_blocked()
+    check("the block ends", not blocked["blocklist"]["items"])
+
+    check("stream management is on", anna.plugin["xep_0198"].enabled_in)
+    for client in (anna, tom):
+        await client.disconnect()
+
+
+host, port, domain, *users = sys.argv[1:]
+asyncio.run(main(host, int(port), domain, *users))
+sys.exit(1 if failures else 0)
