@@ -23,6 +23,7 @@ pub(crate) const ALPN: &[u8] = b"xmpp-client";
 const STANZA_BYTES: std::ops::RangeInclusive<u32> = 16_384..=1_048_576;
 
 /// The bound listeners, with the certificate that they offer.
+#[derive(Default)]
 pub(crate) struct Listening {
     pub(crate) listeners: Vec<Listener>,
     roles: Vec<ListenerRole>,
@@ -54,11 +55,25 @@ pub(crate) fn listen_for_demo(config: &Config) -> Outcome<Listening> {
     listen(config)
 }
 
-/// Binds the addresses. Without any, the node has no XMPP.
+/// Binds the addresses. Without any, the node has no XMPP. Addresses that nobody has chosen may belong to another server, such as
+/// the XMPP server of this machine; then the node runs without XMPP.
 pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
+    let outcome = bind(config);
+    let is_chosen = config.xmpp.listen != "auto" || config.xmpp.listen_tls != "auto";
+    match outcome {
+        Err(trouble) if !is_chosen => {
+            tracing::warn!("no XMPP: {trouble}");
+            Ok(Listening::default())
+        }
+        outcome => outcome,
+    }
+}
+
+fn bind(config: &Config) -> Outcome<Listening> {
     let Xmpp { listen, listen_tls, allow_plain, stanza_bytes } = &config.xmpp;
     let tls = certificate(config)?;
-    let auto = config.https.filter(|_| tls.is_some()).map(|address| address.ip());
+    let beyond = |address: &SocketAddr| tls.is_some() && !address.ip().is_loopback();
+    let auto = config.https.filter(beyond).map(|address| address.ip());
     let on = |port| auto.map(|ip| SocketAddr::new(ip, port)).into_iter().collect();
     let plain: Vec<SocketAddr> = addresses("xmpp.listen", listen)?.unwrap_or_else(|| on(PORT));
     let direct: Vec<SocketAddr> = addresses("xmpp.listen_tls", listen_tls)?.unwrap_or_else(|| on(TLS_PORT));
@@ -77,9 +92,9 @@ pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
     let mut listeners: Vec<Listener> = first.chain(second).collect();
     for listener in &mut listeners {
         listener.reserve().map_err(|error| {
-            Trouble::new(format!("cannot listen on {} for XMPP", listener.addr))
-                .because(error)
-                .remedy("stop the other server on this port, or change xmpp.listen and xmpp.listen_tls (off disables them)")
+            Trouble::new(format!("cannot listen on {} for XMPP", listener.addr)).because(error).remedy(
+                "stop the other server on this port, or change xmpp.listen and xmpp.listen_tls (off disables them)",
+            )
         })?;
     }
     let roles = vec![role; listeners.len()];
