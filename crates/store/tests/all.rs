@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod app_passwords;
 mod asking;
 mod bucket;
 mod bulk;

@@ -123,31 +123,6 @@ pub(crate) fn a_sign_in_by_password_reads_the_user_and_stores_the_use_once_an_ho
     assert_eq!(sign_in(store, add_site(store, "other"), "ann", number, NOW), None);
 }
 
-/// The revocation is stored while the domain adds the session to its table. It found no session to end, so this sign-in must
-/// fail.
-pub(crate) fn a_password_revoked_during_the_sign_in_answers_none(store: &dyn Store) {
-    let (site, ann, _) = two_users(store);
-    let number = own(store, ann, 1);
-    let (met, has_met) = std::sync::mpsc::channel();
-    let (go, goes) = std::sync::mpsc::channel::<()>();
-    let (answer, answered) = std::sync::mpsc::channel();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let user = AppPasswordUser { site, sub: sub("ann"), number };
-            let met = Box::new(move |row: &UserRow| {
-                met.send(row.id).expect("the test waits");
-                goes.recv().is_ok()
-            });
-            let done = Box::new(move |outcome| answer.send(outcome).expect("the test waits"));
-            store.sign_in_with_app_password(user, since(None), NOW, met, done);
-        });
-        assert_eq!(has_met.recv().expect("it is called"), ann);
-        assert_eq!(revoke(store, ann, number, By::User(ann)), Ok(true));
-        go.send(()).expect("it waits");
-        assert!(matches!(answered.recv().expect("an answer"), Ok(None)));
-    });
-}
-
 pub(crate) fn acts_of_the_operator_are_recorded_and_told_to_nodes(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let record = || {

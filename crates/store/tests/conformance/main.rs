@@ -224,7 +224,6 @@ every_store! {
         the_keys_of_a_user_are_kept_until_they_are_revoked,
         passwords_are_for_members_and_bounded,
         a_sign_in_by_password_reads_the_user_and_stores_the_use_once_an_hour,
-        a_password_revoked_during_the_sign_in_answers_none,
         acts_of_the_operator_are_recorded_and_told_to_nodes,
         an_erased_user_has_no_passwords,
     }
