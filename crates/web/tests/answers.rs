@@ -173,6 +173,14 @@ fn an_account(said: &mut Said, ada: &mut Client) {
     let other = devices.iter().find(|one| one.get("this").is_none()).unwrap()["device"].clone();
     said.ask(&mut tim, json!({"t": "sign_out", "rid": 62, "device": other}));
     said.ask(&mut tim, json!({"t": "export", "rid": 63}));
+    let made = said.ask(&mut tim, json!({"t": "create_app_password", "rid": 65, "name": "Phone"}));
+    assert_eq!((&made["created"]["name"], made["password"].as_str().unwrap().len()), (&json!("Phone"), 29));
+    let list = said.ask(&mut tim, json!({"t": "app_passwords", "rid": 66}));
+    assert_eq!(list["passwords"], json!([made["created"]]));
+    assert!(list["address"].as_str().unwrap().starts_with("tim@"), "{list}");
+    let number = &made["created"]["number"];
+    let left = said.ask(&mut tim, json!({"t": "revoke_app_password", "rid": 67, "number": number}));
+    assert_eq!(left["passwords"], json!([]));
     let token = said.scene.token("tim");
     said.ask(&mut tim, json!({"t": "token", "rid": 64, "token": token}));
     let position = ada.position.clone();
