@@ -56,6 +56,17 @@ impl Io<'_> {
         self.handle
     }
 
+    /// The same connection, for a value that owns its `Io`. It cannot [`hand_over`](Self::hand_over).
+    pub fn reborrow(&mut self) -> Io<'_> {
+        Io {
+            line: self.line,
+            shared: self.shared,
+            handle: self.handle,
+            waits: self.waits,
+            taker: Taker::Impossible,
+        }
+    }
+
     pub fn now(&self) -> Now {
         self.shared.now
     }

@@ -323,6 +323,8 @@ pub(crate) struct Xmpp {
     pub listen: String,
     /// Addresses for clients with TLS alone.
     pub listen_tls: String,
+    /// Streams over WebSocket on the port of the web: `on`, `off`, or `auto`, which is `on` if `listen` or `listen_tls` has an address.
+    pub web: String,
     /// Clients may sign in without TLS, so that anybody on the path can read passwords and messages.
     pub allow_plain: bool,
     /// Longest stanza of a signed-in client.
@@ -521,7 +523,13 @@ impl Default for Files {
 
 impl Default for Xmpp {
     fn default() -> Xmpp {
-        Xmpp { listen: "auto".into(), listen_tls: "auto".into(), allow_plain: false, stanza_bytes: 262_144 }
+        Xmpp {
+            listen: "auto".into(),
+            listen_tls: "auto".into(),
+            web: "auto".into(),
+            allow_plain: false,
+            stanza_bytes: 262_144,
+        }
     }
 }
 

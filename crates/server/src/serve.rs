@@ -123,7 +123,8 @@ struct Addresses {
 }
 
 /// The gateways of a worker, in the order of [`Edge::start_all`].
-const XMPP: usize = 1;
+pub(crate) const WEB: usize = 0;
+pub(crate) const XMPP: usize = 1;
 
 /// Delivers to the gateway that holds the session.
 struct Outboxes {
@@ -220,7 +221,8 @@ impl Running {
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(workers);
-        let (node_config, web_config) = (node_config(config, role.as_ref())?, web_config(config, &files));
+        let node_config = node_config(config, role.as_ref())?;
+        let web_config = WebConfig { xmpp: for_xmpp.on_web(), ..web_config(config, &files) };
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Outboxes { web: outbox, xmpp: ::xmpp::XmppOutbox::new(xmpp_mailboxes.clone()) };
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), Arc::new(outbox), random()));

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use ::xmpp::{Counters, Gateway, ListenerRole, Mail, Shared, Streams, XmppConfig};
+use ::xmpp::{Counters, Gateway, ListenerRole, Mail, Shared, Streams, WebTransports, XmppConfig};
 use chat::Node;
 use edge::tls::Acceptor;
 use edge::{EdgeConfig, Inbox, Listener, Mailboxes};
@@ -27,6 +27,7 @@ const STANZA_BYTES: std::ops::RangeInclusive<u32> = 16_384..=1_048_576;
 pub(crate) struct Listening {
     pub(crate) listeners: Vec<Listener>,
     roles: Vec<ListenerRole>,
+    web: Option<WebTransports>,
     limits: Limits,
 }
 
@@ -34,6 +35,9 @@ pub(crate) struct Listening {
 pub(crate) fn check(xmpp: &Xmpp) -> Outcome {
     addresses("xmpp.listen", &xmpp.listen)?;
     addresses("xmpp.listen_tls", &xmpp.listen_tls)?;
+    if !["auto", "on", "off"].contains(&&*xmpp.web) {
+        return Err(Trouble::new(format!("xmpp.web has `{}`", xmpp.web)).remedy("choose auto, on or off"));
+    }
     if !STANZA_BYTES.contains(&xmpp.stanza_bytes) {
         let (least, most) = (STANZA_BYTES.start(), STANZA_BYTES.end());
         return Err(Trouble::new(format!("xmpp.stanza_bytes must be from {least} to {most}"))
@@ -70,7 +74,7 @@ pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
 }
 
 fn bind(config: &Config) -> Outcome<Listening> {
-    let Xmpp { listen, listen_tls, allow_plain, stanza_bytes } = &config.xmpp;
+    let Xmpp { listen, listen_tls, web, allow_plain, stanza_bytes } = &config.xmpp;
     let tls = certificate(config)?;
     let beyond = |address: &SocketAddr| tls.is_some() && !address.ip().is_loopback();
     let auto = config.https.filter(beyond).map(|address| address.ip());
@@ -99,7 +103,14 @@ fn bind(config: &Config) -> Outcome<Listening> {
     }
     let roles = vec![role; listeners.len()];
     let limits = Limits { stanza_bytes: *stanza_bytes as usize, ..Limits::default() };
-    Ok(Listening { listeners, roles, limits })
+    let is_on_web = web == "on" || web == "auto" && !listeners.is_empty();
+    let web = is_on_web.then(|| WebTransports {
+        pages: crate::serve::WEB,
+        trusted_proxies: config.web.trusted_proxies.0.clone(),
+        allows_plain: *allow_plain,
+        public_url: config.public_url.as_deref().map(Into::into),
+    });
+    Ok(Listening { listeners, roles, web, limits })
 }
 
 /// The node's certificate, with the protocol name of XMPP.
@@ -120,14 +131,20 @@ impl Listening {
         counters: Arc<Counters>,
         config: EdgeConfig,
     ) -> edge::Gateway {
-        let Listening { listeners, roles, limits } = self;
-        let settings = XmppConfig { listeners: roles, limits, ..XmppConfig::default() };
+        let Listening { listeners, roles, web, limits } = self;
+        let settings = XmppConfig { listeners: roles, web, limits, ..XmppConfig::default() };
         let streams = Streams::default();
         let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams });
         let input_limit = 2 * limits.stanza_bytes;
         edge::Gateway::new(EdgeConfig { listeners, input_limit, ..config }, inboxes, move |_| {
             Gateway::new(Arc::clone(&shared), random())
         })
+    }
+
+    /// For the web's gateway, whose port also carries streams.
+    pub(crate) fn on_web(&self) -> Option<web::OtherGateway> {
+        let other = web::OtherGateway { number: crate::serve::XMPP, takes_path: ::xmpp::is_xmpp_path };
+        self.web.is_some().then_some(other)
     }
 
     /// Where clients can connect.
@@ -189,6 +206,26 @@ mod tests {
     fn without_a_certificate_there_is_no_xmpp_by_itself() {
         let config = Config::default();
         assert!(listen(&config).expect("no mistake").listeners.is_empty());
+    }
+
+    #[test]
+    fn streams_on_the_web_follow_the_listeners_unless_the_operator_chooses() {
+        let on_web = |listen: &str, web: &str| {
+            let mut config = Config::default();
+            (config.xmpp.listen, config.xmpp.web, config.xmpp.allow_plain) =
+                (listen.into(), web.into(), true);
+            listen_for(&config)
+        };
+        let expected = [("127.0.0.1:0", "auto", true), ("off", "auto", false), ("off", "on", true)];
+        for (listen, web, is_on) in expected {
+            assert_eq!(on_web(listen, web).on_web().is_some(), is_on, "{listen} {web}");
+        }
+        assert!(on_web("127.0.0.1:0", "off").on_web().is_none());
+        assert!(message(|config| config.xmpp.web = "yes".into()).contains("`yes`"));
+    }
+
+    fn listen_for(config: &Config) -> Listening {
+        check(&config.xmpp).and_then(|()| listen(config)).expect("no mistake")
     }
 
     #[test]

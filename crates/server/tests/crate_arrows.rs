@@ -39,7 +39,7 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("store", &["chat"], &[]),
     ("web", &["chat", "edge", "http-proto", "web-proto"], &["store"]), // a database in memory
     ("web-proto", &[], &[]),
-    ("xmpp", &["chat", "edge", "xmpp-proto"], &["store", "web"]), // a database in memory; scenarios with both gateways
+    ("xmpp", &["chat", "edge", "http-proto", "xmpp-proto"], &["store", "web"]), // a database in memory; scenarios with both gateways
     ("xmpp-proto", &[], &[]),
 ];
 

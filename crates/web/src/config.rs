@@ -47,10 +47,19 @@ pub struct WebConfig {
     /// `GET /v1/echo` is a plain WebSocket echo, for conformance suites. The connection layer's output limit
     /// must have room for [`ECHO_BYTES`](crate::ECHO_BYTES). Default off.
     pub echo: bool,
+    /// The gateway for XMPP on this port. Default None: this node has none.
+    pub xmpp: Option<OtherGateway>,
     /// Longest file that members may send; 0: none.
     pub file_bytes: u64,
     /// How files are reached.
     pub links: Links,
+}
+
+/// A gateway of the same workers that answers some paths: see [`edge::Io::hand_over`].
+#[derive(Debug, Clone, Copy)]
+pub struct OtherGateway {
+    pub number: usize,
+    pub takes_path: fn(&str) -> bool,
 }
 
 impl Default for WebConfig {
@@ -71,6 +80,7 @@ impl Default for WebConfig {
             soft_limit: 64 * 1024,
             hard_limit: 256 * 1024,
             echo: false,
+            xmpp: None,
             file_bytes: 0,
             links: Links::default(),
         }

@@ -36,7 +36,7 @@ mod visitor;
 mod wire;
 
 pub use assets::{Assets, File};
-pub use config::{Shared, WebConfig};
+pub use config::{OtherGateway, Shared, WebConfig};
 pub use counters::{Counter, Counters, Transport};
 pub use fair_queue::{Bounds, FairQueue, Place, Turn};
 pub use gateway::{Conn, Gateway, Mail, WebOutbox};

@@ -126,6 +126,12 @@ impl Gateway {
     }
 
     fn begin_request(&mut self, state: &mut State, head: &Head<'_>, io: &mut Io<'_>) -> Step {
+        if let Some(other) = self.shared.config.xmpp
+            && (other.takes_path)(head.path)
+            && io.hand_over(other.number)
+        {
+            return Step::Wait(0);
+        }
         if !self.count_client(head, io) {
             return self.refuse_request(state, Offence::TooManyConnections, io);
         }

@@ -6,15 +6,19 @@ use std::time::Duration;
 use chat::{Node, Timestamp};
 use edge::Mailboxes;
 use edge::tls::Acceptor;
+use http_proto::proxies::TrustedProxies;
 use xmpp_proto::xml::Limits;
 
 use crate::gateway::Mail;
+use crate::transport::Framing;
 use crate::{Counters, Streams};
 
 #[derive(Debug, Clone)]
 pub struct XmppConfig {
     /// One for each listener of the connection layer, in its order.
     pub listeners: Vec<ListenerRole>,
+    /// None: no streams on the port of the web.
+    pub web: Option<WebTransports>,
     /// Of authenticated clients. Default: 256 KiB a stanza.
     pub limits: Limits,
     /// A client must be signed in this long after its stream was opened. Default 30 s.
@@ -22,23 +26,37 @@ pub struct XmppConfig {
     /// A client that sends nothing, not even whitespace, for this time is asked by a ping, and disconnected if it does not
     /// answer within [`answer`](Self::answer). Default 5 minutes.
     pub idle: Duration,
+    /// The same for a stream on the port of the web, because proxies close silent connections. Default 90 s.
+    pub idle_on_web: Duration,
     /// Default 60 s.
     pub answer: Duration,
+    /// For a connection on the port of the web without a request. Default 60 s.
+    pub keep_alive: Duration,
 }
 
 impl Default for XmppConfig {
     fn default() -> XmppConfig {
         XmppConfig {
             listeners: Vec::new(),
+            web: None,
             limits: Limits::default(),
             negotiation: Duration::from_secs(30),
             idle: Duration::from_secs(300),
+            idle_on_web: Duration::from_secs(90),
             answer: Duration::from_secs(60),
+            keep_alive: Duration::from_secs(60),
         }
     }
 }
 
 impl XmppConfig {
+    pub(crate) fn idle(&self, framing: Framing) -> Duration {
+        match framing {
+            Framing::Tcp => self.idle,
+            Framing::WebSocket => self.idle_on_web,
+        }
+    }
+
     /// A connection without a listener of this gateway gets nothing that needs one.
     pub(crate) fn role(&self, listener: usize) -> ListenerRole {
         self.listeners.get(listener).cloned().unwrap_or_default()
@@ -52,6 +70,19 @@ pub struct ListenerRole {
     pub tls: Option<Acceptor>,
     /// Clients may sign in without TLS. Only for tests and load runs on one machine.
     pub allows_plain: bool,
+}
+
+/// Streams on the port of the web, whose gateway hands over the connections.
+#[derive(Debug, Clone)]
+pub struct WebTransports {
+    /// The number of the gateway that answers all other paths.
+    pub pages: usize,
+    /// Their header fields tell the client's address, and whether it uses https.
+    pub trusted_proxies: TrustedProxies,
+    /// Clients may connect without TLS.
+    pub allows_plain: bool,
+    /// The address of the web for browsers, with its scheme. None: that of each request.
+    pub public_url: Option<Box<str>>,
 }
 
 /// State that all workers share.

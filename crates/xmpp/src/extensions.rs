@@ -2,7 +2,7 @@
 //! documentation come.
 
 use crate::session::IqHandler;
-use crate::{session, xep};
+use crate::{session, transport, xep};
 
 /// The document that defines a behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +30,11 @@ pub struct Extension {
 /// By number.
 pub static EXTENSIONS: &[&Extension] = &[
     &session::ROSTER,
+    &transport::websocket::EXTENSION,
     &xep::disco::EXTENSION,
     &xep::chat_states::EXTENSION,
     &xep::version::EXTENSION,
+    &transport::host_meta::EXTENSION,
     &xep::offline_messages::EXTENSION,
     &xep::blocking::EXTENSION,
     &xep::stream_management::EXTENSION,

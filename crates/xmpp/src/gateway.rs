@@ -5,15 +5,17 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::{Delivery, Event, SessionHandle, SessionId};
-use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
+use edge::{Accepted, Closed, Conns, Handle, Now, Protocol};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use xmpp_proto::stream::{StreamCondition, StreamError};
+use xmpp_proto::stream::{StreamCondition, StreamError, StreamHeader};
+use xmpp_proto::xml::Element;
 
 use crate::config::{Shared, timestamp};
 use crate::missed::Missed;
-use crate::session::{Session, Turn};
-use crate::stream::{Checked, Opening};
+use crate::session::{SOFT_LIMIT, Session, Turn};
+use crate::stream::{Checked, Next, Opening, UNAUTHENTICATED};
+use crate::transport::{Arrived, Framing, Io};
 
 /// State per connection: one pointer. An idle session owns neither parser nor buffer.
 pub struct Conn {
@@ -21,11 +23,26 @@ pub struct Conn {
 }
 
 pub(crate) enum State {
+    /// A connection of the web: the head of a request is arriving.
+    Request {
+        tls: bool,
+    },
     /// The stream is being negotiated; no session exists in the domain.
     Opening(Box<Opening>),
     Live(Box<Session>),
     /// The last bytes are sent. Further input is ignored.
     Closing,
+}
+
+impl State {
+    fn io<'a>(&self, io: edge::Io<'a>) -> Io<'a> {
+        let framing = match self {
+            State::Opening(opening) => opening.receiver.framing(),
+            State::Live(session) => session.receiver.framing(),
+            State::Request { .. } | State::Closing => Framing::Tcp,
+        };
+        framing.on(io)
+    }
 }
 
 /// Messages to workers, from the domain and from threads of the store.
@@ -70,7 +87,7 @@ impl Gateway {
         Gateway { shared, rng: StdRng::from_seed(seed), scratch: Vec::new() }
     }
 
-    /// Writes with `write`, and sends the bytes.
+    /// Sends the element that `write` writes, in the form of TCP.
     pub(crate) fn send(&mut self, io: &mut Io<'_>, write: impl FnOnce(&mut Vec<u8>)) {
         let mut out = std::mem::take(&mut self.scratch);
         write(&mut out);
@@ -95,6 +112,7 @@ impl Gateway {
     pub(crate) fn close(&mut self, state: &mut State, io: &mut Io<'_>) {
         let ended = std::mem::replace(state, State::Closing);
         let was_open = !matches!(ended, State::Closing);
+        let framing = io.framing();
         if let State::Live(mut session) = ended {
             if let Some(id) = session.management().and_then(|counters| counters.id()) {
                 self.shared.streams.end(id);
@@ -102,7 +120,7 @@ impl Gateway {
             self.disconnected(&session, io.handle(), io.now());
         }
         if was_open {
-            self.send(io, xmpp_proto::stream::write_footer);
+            self.send(io, |out| framing.write_end(out));
             io.close();
         }
     }
@@ -112,6 +130,13 @@ impl Gateway {
         self.disconnected(&session, handle, now);
         if let Some(detached) = session.detached(timestamp(now)) {
             self.shared.streams.detach(detached);
+        }
+    }
+
+    /// The connection has ended without the end of its stream.
+    fn lose(&self, state: &mut State, io: &Io<'_>) {
+        if let State::Live(session) = std::mem::replace(state, State::Closing) {
+            self.stream_is_lost(*session, io.handle(), io.now());
         }
     }
 
@@ -128,11 +153,12 @@ impl Gateway {
 
     fn deliver(&mut self, to: SessionHandle, delivery: &Delivery, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
-        if let Some((conn, mut io)) = conns.get(Handle::from_bits(to.0)) {
+        if let Some((conn, io)) = conns.get(Handle::from_bits(to.0)) {
+            let mut io = conn.state.io(io);
             return match &mut conn.state {
                 State::Live(_) => self.deliver_to_session(&mut conn.state, delivery, &mut io),
                 State::Opening(_) => self.deliver_to_opening(&mut conn.state, delivery, &mut io),
-                State::Closing => self.nobody_takes(delivery, now),
+                State::Request { .. } | State::Closing => self.nobody_takes(delivery, now),
             };
         }
         self.nobody_takes(delivery, now);
@@ -147,13 +173,11 @@ impl Gateway {
 
     fn end_missed(&mut self, missed: &Missed, conns: &mut Conns<'_, Conn>) {
         for to in missed.take() {
-            if let Some((conn, mut io)) = conns.get(Handle::from_bits(to.0)) {
+            if let Some((conn, io)) = conns.get(Handle::from_bits(to.0)) {
                 self.shared.counters.too_slow.add(1);
-                self.end_stream(
-                    &mut conn.state,
-                    &StreamError::new(StreamCondition::ResourceConstraint),
-                    &mut io,
-                );
+                let error = StreamError::new(StreamCondition::ResourceConstraint);
+                let mut io = conn.state.io(io);
+                self.end_stream(&mut conn.state, &error, &mut io);
             }
         }
     }
@@ -163,29 +187,37 @@ impl Protocol for Gateway {
     type Conn = Conn;
     type Mail = Mail;
 
-    fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Conn {
-        io.set_timer(Some(self.shared.config.negotiation));
+    fn accept(&mut self, accepted: Accepted, io: &mut edge::Io<'_>) -> Conn {
+        let config = &self.shared.config;
+        if accepted.listener == Accepted::HANDED_OVER {
+            io.set_timer(Some(config.keep_alive));
+            return Conn { state: State::Request { tls: accepted.tls } };
+        }
+        io.set_timer(Some(config.negotiation));
         Conn { state: State::Opening(Box::new(Opening::new(accepted))) }
     }
 
     /// STARTTLS has finished its handshake.
-    fn connected(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+    fn connected(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
         if let State::Opening(opening) = &mut conn.state {
             opening.tls_is_on();
             io.set_timer(Some(self.shared.config.negotiation));
         }
     }
 
-    fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
+    fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut edge::Io<'_>) -> usize {
         let mut used = 0;
         loop {
-            let rest = &input[used..];
+            let rest = &mut input[used..];
             if rest.is_empty() {
                 return used;
             }
             let step = match &conn.state {
-                State::Opening(_) => self.read_opening(&mut conn.state, rest, io),
-                State::Live(_) => self.read_session(&mut conn.state, rest, io),
+                State::Request { .. } => self.read_request(&mut conn.state, rest, io),
+                State::Opening(_) | State::Live(_) => {
+                    let mut io = conn.state.io(io.reborrow());
+                    self.read(&mut conn.state, rest, &mut io)
+                }
                 State::Closing => Step::Wait(rest.len()),
             };
             match step {
@@ -195,29 +227,45 @@ impl Protocol for Gateway {
         }
     }
 
-    fn eof(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
-        self.close(&mut conn.state, io);
+    /// A client that leaves without ending its stream may resume it.
+    fn eof(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
+        let mut io = conn.state.io(io.reborrow());
+        if matches!(conn.state, State::Live(_)) {
+            let framing = io.framing();
+            self.lose(&mut conn.state, &io);
+            self.send(&mut io, |out| framing.write_end(out));
+            return io.close();
+        }
+        if matches!(conn.state, State::Request { .. }) {
+            return io.close();
+        }
+        self.close(&mut conn.state, &mut io);
     }
 
-    fn timer(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+    fn timer(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
+        let mut io = conn.state.io(io.reborrow());
         match &mut conn.state {
+            // No complete request, so there is no answer.
+            State::Request { .. } => io.close(),
             State::Opening(_) => {
-                self.end_stream(&mut conn.state, &StreamError::new(StreamCondition::ConnectionTimeout), io);
+                let error = StreamError::new(StreamCondition::ConnectionTimeout);
+                self.end_stream(&mut conn.state, &error, &mut io);
             }
-            State::Live(_) => self.session_is_silent(&mut conn.state, io),
+            State::Live(_) => self.session_is_silent(&mut conn.state, &mut io),
             State::Closing => io.abort(),
         }
     }
 
-    fn drained(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+    fn drained(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
+        let mut io = conn.state.io(io.reborrow());
         if let State::Live(session) = &mut conn.state {
-            Turn { gateway: self, session, io }.catch_up_presence();
+            Turn { gateway: self, session, io: &mut io }.catch_up_presence();
         }
         io.set_reading(true);
     }
 
     /// XMPP cannot say that stanzas were dropped, so a client that reads too slowly has to reconnect.
-    fn reclaim(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+    fn reclaim(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
         let _ = conn;
         self.shared.counters.too_slow.add(1);
         io.abort();
@@ -253,7 +301,8 @@ impl Protocol for Gateway {
             }
             Mail::Missed(missed) => self.end_missed(&missed, conns),
             Mail::Checked { to, checked } => {
-                if let Some((conn, mut io)) = conns.get(to) {
+                if let Some((conn, io)) = conns.get(to) {
+                    let mut io = conn.state.io(io);
                     self.checked(&mut conn.state, checked, &mut io);
                 }
             }
@@ -267,7 +316,8 @@ impl Protocol for Gateway {
                 self.shared.mailboxes.send(by.worker(), Mail::Detached { to: by });
             }
             Mail::Detached { to } => {
-                if let Some((conn, mut io)) = conns.get(to) {
+                if let Some((conn, io)) = conns.get(to) {
+                    let mut io = conn.state.io(io);
                     self.resume_detached(&mut conn.state, &mut io);
                 }
             }
@@ -279,17 +329,96 @@ impl Protocol for Gateway {
     }
 }
 
+impl Gateway {
+    /// Reads one part of a stream.
+    fn read(&mut self, state: &mut State, input: &mut [u8], io: &mut Io<'_>) -> Step {
+        let (receiver, limits) = match state {
+            // The answer decides how the next bytes are read.
+            State::Opening(opening) if opening.is_waiting() => return Step::Wait(0),
+            State::Opening(opening) => (&mut opening.receiver, &UNAUTHENTICATED),
+            // A client that asks without reading the answers must wait.
+            State::Live(_) if io.outgoing() > SOFT_LIMIT => {
+                io.set_reading(false);
+                return Step::Wait(0);
+            }
+            State::Live(session) => {
+                session.hear(io.now());
+                (&mut session.receiver, &self.shared.config.limits)
+            }
+            State::Request { .. } | State::Closing => return Step::Wait(0),
+        };
+        let (used, arrived) = match receiver.read(input, limits, io) {
+            Ok(read) => read,
+            Err(error) => {
+                self.end_stream(state, &error, io);
+                return Step::Wait(input.len());
+            }
+        };
+        let Some(arrived) = arrived else { return Step::Wait(used) };
+        let outcome = match arrived {
+            Arrived::Header(header) => self.header(state, &header, io),
+            Arrived::Element(tree) => match self.element(state, tree.root(), used == input.len(), io) {
+                Ok(Next::TlsHandshake) => return Step::Wait(input.len()),
+                Ok(Next::Continue) => Ok(()),
+                Err(error) => Err(error),
+            },
+            Arrived::Alive => Ok(()),
+            Arrived::End => {
+                self.close(state, io);
+                return Step::Wait(input.len());
+            }
+            Arrived::Lost => {
+                self.lose(state, io);
+                io.close();
+                return Step::Wait(input.len());
+            }
+        };
+        match outcome {
+            Ok(()) => Step::Again(used),
+            Err(error) => {
+                self.end_stream(state, &error, io);
+                Step::Wait(input.len())
+            }
+        }
+    }
+
+    fn header(
+        &mut self,
+        state: &mut State,
+        header: &StreamHeader,
+        io: &mut Io<'_>,
+    ) -> Result<(), StreamError> {
+        match state {
+            State::Opening(opening) => self.open(opening, header, io),
+            // The stream was not restarted.
+            _ => Err(StreamError::new(StreamCondition::BadFormat)),
+        }
+    }
+
+    /// `is_last`: no input follows.
+    fn element(
+        &mut self,
+        state: &mut State,
+        element: Element<'_>,
+        is_last: bool,
+        io: &mut Io<'_>,
+    ) -> Result<Next, StreamError> {
+        match state {
+            State::Opening(opening) => self.negotiate(opening, element, is_last, io),
+            State::Live(session) => {
+                self.shared.counters.stanzas_in.add(1);
+                Turn { gateway: self, session, io }.stanza(element).map(|()| Next::Continue)
+            }
+            State::Request { .. } | State::Closing => Ok(Next::Continue),
+        }
+    }
+}
+
 /// The next step of `input`, and the number of consumed bytes.
 pub(crate) enum Step {
     /// It waits for more input or for an answer.
     Wait(usize),
     Again(usize),
-}
-
-/// Calls `input` again with the bytes that arrived meanwhile.
-pub(crate) fn read_on(io: &mut Io<'_>) {
-    io.set_reading(false);
-    io.set_reading(true);
 }
 
 #[cfg(test)]

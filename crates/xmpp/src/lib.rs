@@ -1,6 +1,6 @@
 //! Kith's XMPP gateway: client-to-server streams (RFC 6120, RFC 6121) on the workers of the connection layer.
 //!
-//! A stream is negotiated in [`stream`], and then belongs to a [`session`]. A stanza of a client becomes a command of the
+//! A stream comes over a [`transport`], is negotiated in [`stream`], and then belongs to a [`session`]. A stanza of a client becomes a command of the
 //! domain; an event of the domain becomes stanzas. Each extension is one file in [`xep`] and one entry of [`EXTENSIONS`], from
 //! which service discovery and the table in the documentation come.
 //!
@@ -19,13 +19,15 @@ mod outbox;
 mod refusal;
 mod session;
 mod stream;
+mod transport;
 mod xep;
 
-pub use config::{ListenerRole, Shared, XmppConfig};
+pub use config::{ListenerRole, Shared, WebTransports, XmppConfig};
 pub use counters::{Counter, Counters};
 pub use extensions::{EXTENSIONS, Extension, Spec};
 pub use gateway::{Gateway, Mail};
 pub use outbox::XmppOutbox;
 pub use session::IqHandler;
 pub use stream::Checked;
+pub use transport::http::is_xmpp_path;
 pub use xep::stream_management::Streams;

@@ -6,3 +6,4 @@ mod extensions;
 mod scenarios;
 mod scene;
 mod streams;
+mod websocket;

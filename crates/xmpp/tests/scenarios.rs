@@ -9,7 +9,7 @@ use xmpp_proto::xml::{Element, Limits, Tree, document};
 
 use crate::scene::Scene;
 use crate::scene::web_client::WebClient;
-use crate::scene::xmpp_client::XmppClient;
+use crate::scene::xmpp_client::{Over, XmppClient};
 
 #[test]
 fn every_scenario_passes() {
@@ -86,7 +86,10 @@ impl Stage {
         let client = match with {
             "the widget" => Client::Web(WebClient::sign_in(&mut self.scene, user)),
             "an app" => Client::Xmpp(XmppClient::sign_in(&mut self.scene, user, resource)),
-            _ => return Err("with `the widget` or `an app`".into()),
+            "an app over WebSocket" => {
+                Client::Xmpp(XmppClient::sign_in_over(&mut self.scene, Over::WebSocket, user, resource))
+            }
+            _ => return Err("with `the widget`, `an app` or `an app over WebSocket`".into()),
         };
         self.clients.insert(who.to_owned(), client);
         Ok(())
@@ -107,8 +110,7 @@ impl Stage {
             ("resumes", Client::Xmpp(app)) => {
                 let text = self.filled(text);
                 let (previd, h) = text.split_once(" after ").ok_or("as in: resumes {stream} after 3")?;
-                let user = app.user.clone();
-                *app = XmppClient::resume(&mut self.scene, &user, previd, h);
+                *app = app.resume(&mut self.scene, previd, h);
             }
             ("receives", Client::Web(web)) => return self.web_receives(web, text),
             ("receives", Client::Xmpp(app)) => return self.app_receives(app, text),

@@ -5,7 +5,6 @@ use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
 use chat::session::Event as SessionEvent;
 use chat::{Changes, Delivery, Event, WhenSlow};
-use edge::Io;
 use xmpp_proto::stream::{StreamCondition, StreamError};
 
 use super::{Asked, Flags, SOFT_LIMIT, Turn};
@@ -68,7 +67,7 @@ impl Turn<'_, '_> {
     }
 
     fn is_slow(&self) -> bool {
-        Io::outgoing(self.io) > SOFT_LIMIT
+        self.io.outgoing() > SOFT_LIMIT
     }
 
     fn answer_asked(&mut self, asked: Asked, delivery: &Delivery) {

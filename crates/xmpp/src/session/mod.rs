@@ -10,16 +10,18 @@ mod roster;
 use chat::{
     Command, Delivery, Node, Position, Request, SessionHandle, SessionId, Sub, Timestamp, UserId, Welcome,
 };
-use edge::{Io, Now};
+use edge::Now;
 use rand::Rng;
 use xmpp_proto::jid::Jid;
+use xmpp_proto::payload::stream_management as management;
 use xmpp_proto::stanza::{self, Condition, StanzaError, StanzaKind};
 use xmpp_proto::stream::{StreamCondition, StreamError};
-use xmpp_proto::xml::{Element, Item, Open, Reader};
+use xmpp_proto::xml::{Element, Open};
 
 use crate::address::Target;
 use crate::config::timestamp;
-use crate::gateway::{Gateway, State, Step};
+use crate::gateway::{Gateway, State};
+use crate::transport::{Io, Receiver};
 use crate::xep::stream_management::{Counters, Detached};
 pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
@@ -30,7 +32,7 @@ const MOST_ASKED: usize = 64;
 
 /// State of a session. An idle one owns its address and nothing else on the heap.
 pub(crate) struct Session {
-    reader: Reader,
+    pub(crate) receiver: Receiver,
     /// The full JID.
     pub(crate) jid: Jid,
     pub(crate) user: UserId,
@@ -117,10 +119,10 @@ impl Flags {
 }
 
 impl Session {
-    pub(crate) fn new(reader: Reader, jid: Jid, welcome: &Welcome, stream: u32, now: Now) -> Session {
+    pub(crate) fn new(receiver: Receiver, jid: Jid, welcome: &Welcome, stream: u32, now: Now) -> Session {
         let (user, position) = (welcome.session.user, welcome.changes.position);
         let flags = Flags::default();
-        Session { reader, jid, user, heard: seconds(now), stream, position, flags, extra: None }
+        Session { receiver, jid, user, heard: seconds(now), stream, position, flags, extra: None }
     }
 
     pub(crate) fn has(&self, flag: Flags) -> bool {
@@ -190,6 +192,11 @@ impl Session {
         true
     }
 
+    /// The client has sent something.
+    pub(crate) fn hear(&mut self, now: Now) {
+        self.heard = seconds(now);
+    }
+
     /// The own bare JID.
     pub(crate) fn bare(&self) -> &str {
         self.jid.bare()
@@ -227,13 +234,15 @@ impl Turn<'_, '_> {
     /// Sends one stanza.
     pub(crate) fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.gateway.shared.counters.stanzas_out.add(1);
-        let management = self.session.management();
+        let counters = self.session.management();
+        let mut asks = false;
         self.gateway.send(self.io, |out| {
             write(out);
-            if let Some(counters) = management {
-                counters.sent(out);
-            }
+            asks = counters.is_some_and(|counters| counters.sent(out));
         });
+        if asks {
+            self.gateway.send(self.io, management::write_count);
+        }
     }
 
     /// Sends an element that is no stanza, so it is not counted.
@@ -297,43 +306,6 @@ impl Turn<'_, '_> {
 }
 
 impl Gateway {
-    pub(crate) fn read_session(&mut self, state: &mut State, input: &[u8], io: &mut Io<'_>) -> Step {
-        let State::Live(session) = state else { return Step::Wait(0) };
-        // A client that asks without reading the answers must wait.
-        if io.outgoing() > SOFT_LIMIT {
-            io.set_reading(false);
-            return Step::Wait(0);
-        }
-        let (used, item) = match session.reader.read(input, &self.shared.config.limits) {
-            Ok(read) => read,
-            Err(error) => {
-                self.end_stream(state, &error, io);
-                return Step::Wait(input.len());
-            }
-        };
-        session.heard = seconds(io.now());
-        let Some(item) = item else { return Step::Wait(used) };
-        let outcome = match item {
-            Item::Stanza(tree) => {
-                self.shared.counters.stanzas_in.add(1);
-                Turn { gateway: self, session, io }.stanza(tree.root())
-            }
-            // The stream was not restarted.
-            Item::Header(_) => Err(StreamError::new(StreamCondition::BadFormat)),
-            Item::End => {
-                self.close(state, io);
-                return Step::Wait(input.len());
-            }
-        };
-        match outcome {
-            Ok(()) => Step::Again(used),
-            Err(error) => {
-                self.end_stream(state, &error, io);
-                Step::Wait(input.len())
-            }
-        }
-    }
-
     pub(crate) fn deliver_to_session(&mut self, state: &mut State, delivery: &Delivery, io: &mut Io<'_>) {
         let State::Live(session) = state else { return };
         let outcome = Turn { gateway: self, session, io }.deliver(delivery);
@@ -347,7 +319,7 @@ impl Gateway {
         let State::Live(session) = state else { return };
         let config = &self.shared.config;
         let silence = u64::from(seconds(io.now()).wrapping_sub(session.heard));
-        let (idle, answer) = (config.idle.as_secs(), config.answer);
+        let (idle, answer) = (config.idle(io.framing()).as_secs(), config.answer);
         if silence < idle {
             session.set(Flags::PINGED, false);
             return io.set_timer(Some(std::time::Duration::from_secs(idle - silence)));
@@ -363,10 +335,10 @@ impl Gateway {
 }
 
 /// Pending output above which a client's stanzas wait.
-const SOFT_LIMIT: usize = 64 * 1024;
+pub(crate) const SOFT_LIMIT: usize = 64 * 1024;
 
 impl Turn<'_, '_> {
-    fn stanza(&mut self, element: Element<'_>) -> Result<(), StreamError> {
+    pub(crate) fn stanza(&mut self, element: Element<'_>) -> Result<(), StreamError> {
         if let Some(outcome) = self.stream_management(element) {
             return outcome;
         }

@@ -3,19 +3,19 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::{Agent, DeviceId, Hello, Position, Refusal, SessionHandle, Welcome};
-use edge::Io;
 use rand::Rng;
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::stream_management as management;
 use xmpp_proto::stanza::{self, Condition, StanzaError};
 use xmpp_proto::stream::{StreamCondition, StreamError};
-use xmpp_proto::xml::{Element, Open};
+use xmpp_proto::xml::{Element, Open, Reader};
 
 use super::{Opening, Phase, Start};
 use crate::config::timestamp;
-use crate::gateway::{Gateway, State, read_on};
+use crate::gateway::{Gateway, State};
 use crate::session::{Session, Turn};
+use crate::transport::{Io, Receiver};
 
 /// A binding in progress.
 pub(super) struct Binding {
@@ -62,13 +62,15 @@ impl Gateway {
     ) {
         let phase = std::mem::replace(&mut opening.phase, Phase::SigningIn(start));
         let (Phase::Authenticated(identity), Some(site)) = (phase, &opening.site) else { return };
+        let origin = opening.origin.take().filter(|_| identity.user.is_none());
         let hello = Hello {
             site_key: (*site.key).into(),
             credential: identity.credential,
             device: device_of(&resource),
             position,
-            origin: None,
-            address: io.peer().map(|peer| peer.ip()),
+            // A site lists the pages that may have guests. Members have a secret, which they can enter on any page.
+            origin: origin.map(|origin| origin.into_string().into()),
+            address: opening.address(io),
             agent: Agent::default(),
         };
         opening.resource = resource.into();
@@ -87,10 +89,10 @@ impl Gateway {
             self.shared.node.disconnected(welcome.session, true, timestamp(io.now()));
             return self.end_stream(state, &StreamError::new(StreamCondition::InternalServerError), io);
         };
-        let reader = std::mem::take(&mut opening.reader);
+        let receiver = std::mem::replace(&mut opening.receiver, Receiver::Tcp(Reader::new()));
         let stream = self.rng.random();
         self.shared.counters.sessions.add(1);
-        let mut session = Box::new(Session::new(reader, jid, welcome, stream, io.now()));
+        let mut session = Box::new(Session::new(receiver, jid, welcome, stream, io.now()));
         let mut outcome = Ok(());
         match start {
             Start::Bind(binding) => self.send(io, |out| {
@@ -109,9 +111,9 @@ impl Gateway {
             }
         }
         *state = State::Live(session);
-        io.set_timer(Some(self.shared.config.idle));
+        io.set_timer(Some(self.shared.config.idle(io.framing())));
         match outcome {
-            Ok(()) => read_on(io),
+            Ok(()) => io.read_on(),
             Err(error) => self.end_stream(state, &error, io),
         }
     }

@@ -6,17 +6,21 @@ mod resume;
 mod sasl;
 mod starttls;
 
+use std::net::IpAddr;
+
 use chat::{Delivery, Event};
-use edge::{Accepted, Io};
+use edge::Accepted;
 use rand::Rng;
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::stream::{Content, StreamCondition, StreamError, StreamHeader, Version};
-use xmpp_proto::xml::{Element, Item, Limits, Reader};
+use xmpp_proto::xml::{Element, Limits, Reader};
 
 use crate::Gateway;
 use crate::address::Site;
-use crate::gateway::{State, Step};
+use crate::gateway::State;
+use crate::transport::http::Visitor;
+use crate::transport::{Io, Receiver};
 use crate::xep::stream_management::Detached;
 use bind::Binding;
 use resume::Resumption;
@@ -24,13 +28,19 @@ pub use sasl::Checked;
 use sasl::{Exchange, Identity};
 
 /// Limits of clients that are not signed in: they need no more, and cost no more.
-const UNAUTHENTICATED: Limits = Limits { stanza_bytes: 10_000, depth: 8, attributes: 16, name_bytes: 64 };
+pub(crate) const UNAUTHENTICATED: Limits =
+    Limits { stanza_bytes: 10_000, depth: 8, attributes: 16, name_bytes: 64 };
 
 /// A stream that is being negotiated.
 pub(crate) struct Opening {
-    reader: Reader,
-    tls: bool,
+    pub(crate) receiver: Receiver,
+    /// Nobody on the path can read, or the operator accepts that.
+    is_secure: bool,
     listener: usize,
+    /// From a trusted proxy. None: the peer is the client.
+    address: Option<IpAddr>,
+    /// Of the page that has connected.
+    origin: Option<Box<str>>,
     /// From the `to` of the first header. A client cannot change it later.
     site: Option<Site>,
     /// Our header of the current stream is sent.
@@ -63,10 +73,24 @@ enum Start {
 
 impl Opening {
     pub(crate) fn new(accepted: Accepted) -> Opening {
+        let receiver = Receiver::Tcp(Reader::new());
+        Opening::of(receiver, accepted.tls, accepted.listener)
+    }
+
+    /// Of a client whose way is secure enough to sign in.
+    pub(crate) fn on_websocket(visitor: Visitor) -> Opening {
+        let Visitor { is_https: _, address, origin } = visitor;
+        let opening = Opening::of(Receiver::WebSocket(Default::default()), true, Accepted::HANDED_OVER);
+        Opening { address, origin, ..opening }
+    }
+
+    fn of(receiver: Receiver, is_secure: bool, listener: usize) -> Opening {
         Opening {
-            reader: Reader::new(),
-            tls: accepted.tls,
-            listener: accepted.listener,
+            receiver,
+            is_secure,
+            listener,
+            address: None,
+            origin: None,
             site: None,
             is_open: false,
             failures: 0,
@@ -76,59 +100,37 @@ impl Opening {
     }
 
     pub(crate) fn tls_is_on(&mut self) {
-        self.tls = true;
+        self.is_secure = true;
+    }
+
+    /// An answer of the store or of the domain is due, and decides how the next bytes are read.
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(&self.phase, Phase::SigningIn(_) | Phase::Resuming(..)) || self.is_checking()
+    }
+
+    /// The client's address.
+    fn address(&self, io: &Io<'_>) -> Option<IpAddr> {
+        self.address.or_else(|| io.peer())
     }
 
     /// The client opens a new stream on the connection (RFC 6120 §4.3.3).
     fn restart(&mut self) {
-        self.reader.restart();
+        self.receiver.restart();
         self.is_open = false;
     }
 }
 
 impl Gateway {
-    pub(crate) fn read_opening(&mut self, state: &mut State, input: &[u8], io: &mut Io<'_>) -> Step {
-        let State::Opening(opening) = state else { return Step::Wait(0) };
-        // The answer decides how the next bytes are read.
-        if matches!(&opening.phase, Phase::SigningIn(_) | Phase::Resuming(..)) || opening.is_checking() {
-            return Step::Wait(0);
-        }
-        let (used, item) = match opening.reader.read(input, &UNAUTHENTICATED) {
-            Ok(read) => read,
-            Err(error) => {
-                self.end_stream(state, &error, io);
-                return Step::Wait(input.len());
-            }
-        };
-        let Some(item) = item else { return Step::Wait(used) };
-        let outcome = match item {
-            Item::Header(header) => self.open(opening, &header, io),
-            Item::Stanza(tree) => match self.negotiate(opening, tree.root(), input.len() == used, io) {
-                Ok(Next::TlsHandshake) => return Step::Wait(input.len()),
-                Ok(Next::Continue) => Ok(()),
-                Err(error) => Err(error),
-            },
-            Item::End => {
-                self.close(state, io);
-                return Step::Wait(input.len());
-            }
-        };
-        match outcome {
-            Ok(()) => Step::Again(used),
-            Err(error) => {
-                self.end_stream(state, &error, io);
-                Step::Wait(input.len())
-            }
-        }
-    }
-
     /// Answers the client's header with ours and the features (RFC 6120 §4.3.2).
-    fn open(
+    pub(crate) fn open(
         &mut self,
         opening: &mut Opening,
         header: &StreamHeader,
         io: &mut Io<'_>,
     ) -> Result<(), StreamError> {
+        if opening.is_open {
+            return Err(StreamError::new(StreamCondition::BadFormat));
+        }
         if header.content != Content::Client {
             return Err(StreamError::new(StreamCondition::InvalidNamespace));
         }
@@ -147,7 +149,7 @@ impl Gateway {
         let role = self.shared.config.role(opening.listener);
         let features = match &opening.phase {
             Phase::Authenticated(_) => features::AFTER_SASL,
-            _ => features::before_sasl(opening.tls, &role),
+            _ => features::before_sasl(opening.is_secure, &role),
         };
         self.send(io, |out| features.write(out));
         Ok(())
@@ -165,18 +167,23 @@ impl Gateway {
                 version: Some(Version::V1),
                 lang: Some("en".into()),
             };
-            self.send(io, |out| header.write(out));
+            let framing = io.framing();
+            self.send(io, |out| framing.write_header(&header, out));
         }
     }
 
     /// `is_last`: no input follows.
-    fn negotiate(
+    pub(crate) fn negotiate(
         &mut self,
         opening: &mut Opening,
         element: Element<'_>,
         is_last: bool,
         io: &mut Io<'_>,
     ) -> Result<Next, StreamError> {
+        // A frame in the place of the header.
+        if !opening.is_open {
+            return Err(StreamError::new(StreamCondition::BadFormat));
+        }
         match (element.ns(), element.name()) {
             (ns::TLS, "starttls") => self.start_tls(opening, is_last, io),
             (ns::SASL, _) => self.sasl(opening, element, io).map(|()| Next::Continue),
@@ -206,8 +213,8 @@ impl Gateway {
     }
 }
 
-/// After an element of the negotiation.
-enum Next {
+/// After an element.
+pub(crate) enum Next {
     Continue,
     /// The next bytes are a ClientHello.
     TlsHandshake,

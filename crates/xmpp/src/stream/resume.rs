@@ -1,6 +1,5 @@
 //! Resumption of a stream (XEP-0198 §5) in the place of resource binding.
 
-use edge::Io;
 use xmpp_proto::payload::stream_management::{self as payload, Request};
 use xmpp_proto::stanza::Condition;
 use xmpp_proto::stream::{StreamCondition, StreamError};
@@ -8,7 +7,8 @@ use xmpp_proto::xml::Element;
 
 use super::{Opening, Phase, Start};
 use crate::config::timestamp;
-use crate::gateway::{Gateway, Mail, State, read_on};
+use crate::gateway::{Gateway, Mail, State};
+use crate::transport::Io;
 use crate::xep::stream_management::{Detached, Found};
 
 /// A resumption in progress.
@@ -67,7 +67,7 @@ impl Gateway {
             Phase::Resuming(identity, resumption) => {
                 opening.phase = Phase::Authenticated(identity);
                 self.find_stream(opening, resumption, io);
-                read_on(io);
+                io.read_on();
             }
             other => opening.phase = other,
         }

@@ -6,7 +6,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chat::{AppCredentials, Credential, Refusal, Sub};
-use edge::Io;
 use rand::Rng;
 use xmpp_proto::sasl::{
     self, Mechanism, Plain, Request, SaslError, ScramChallenge, ScramClientFirst, ScramCredentials,
@@ -20,7 +19,8 @@ use super::{Opening, Phase};
 use crate::Gateway;
 use crate::address::{self, Site};
 use crate::config::timestamp;
-use crate::gateway::{Mail, State, read_on};
+use crate::gateway::{Mail, State};
+use crate::transport::Io;
 
 /// A client may try so often on one stream (RFC 6120 §6.4.5 recommends 2 to 5).
 const ATTEMPTS: u8 = 3;
@@ -72,7 +72,7 @@ impl Gateway {
         io: &mut Io<'_>,
     ) -> Result<(), StreamError> {
         let role = self.shared.config.role(opening.listener);
-        if !offers_sasl(opening.tls, &role) {
+        if !offers_sasl(opening.is_secure, &role) {
             self.send(io, |out| SaslError::EncryptionRequired.write(None, out));
             return Err(StreamError::new(StreamCondition::PolicyViolation));
         }
@@ -154,7 +154,7 @@ impl Gateway {
             _ => {
                 let first = ScramClientFirst::parse(message)?;
                 let user = user_of(&site, &first.username, first.authzid.as_deref())?;
-                self.look_up(&site, &user, io)?;
+                self.look_up(opening, &site, &user, io)?;
                 opening.phase = Phase::Sasl(Exchange::Scram { user, mechanism, first });
                 Ok(())
             }
@@ -180,14 +180,14 @@ impl Gateway {
             self.authenticated(opening, Some(user), Credential::Token(token.to_owned().into()), None, io);
             return Ok(());
         }
-        self.look_up(site, &user, io)?;
+        self.look_up(opening, site, &user, io)?;
         opening.phase = Phase::Sasl(Exchange::Plain { user, password: plain.password.as_bytes().to_vec() });
         Ok(())
     }
 
     /// Asks the store for the credentials of a user, unless somebody guesses.
-    fn look_up(&mut self, site: &Site, user: &Sub, io: &mut Io<'_>) -> Result<(), SaslError> {
-        let address = io.peer().map(|peer| peer.ip());
+    fn look_up(&mut self, opening: &Opening, site: &Site, user: &Sub, io: &Io<'_>) -> Result<(), SaslError> {
+        let address = opening.address(io);
         let node = &self.shared.node;
         node.password_may_be_tried(site.id, user, address, timestamp(io.now())).map_err(failure)?;
         let (to, mailboxes) = (io.handle(), self.shared.mailboxes.clone());
@@ -216,7 +216,7 @@ impl Gateway {
         {
             return self.end_stream(state, &error, io);
         }
-        read_on(io);
+        io.read_on();
     }
 
     fn challenge(
@@ -260,7 +260,7 @@ impl Gateway {
     ) -> Result<(), SaslError> {
         let site = opening.site.as_ref().ok_or(SaslError::NotAuthorized)?.id;
         let Some(number) = number else {
-            let address = io.peer().map(|peer| peer.ip());
+            let address = opening.address(io);
             self.shared.node.password_failed(site, &user, address, timestamp(io.now()));
             return Err(SaslError::NotAuthorized);
         };

@@ -1,12 +1,12 @@
 //! STARTTLS (RFC 6120 §5).
 
-use edge::Io;
 use xmpp_proto::ns;
 use xmpp_proto::stream::{StreamCondition, StreamError};
 use xmpp_proto::xml::Open;
 
 use super::{Next, Opening, Phase};
 use crate::Gateway;
+use crate::transport::Io;
 
 impl Gateway {
     /// RFC 6120 §5.4.2. Bytes behind the request were sent before `proceed`, perhaps by somebody else, so they end the stream.
@@ -16,7 +16,7 @@ impl Gateway {
         is_last: bool,
         io: &mut Io<'_>,
     ) -> Result<Next, StreamError> {
-        if !is_last || opening.tls || !matches!(opening.phase, Phase::Authenticating) {
+        if !is_last || opening.is_secure || !matches!(opening.phase, Phase::Authenticating) {
             return Err(StreamError::new(StreamCondition::NotAuthorized));
         }
         let acceptor = self.shared.config.role(opening.listener).tls;

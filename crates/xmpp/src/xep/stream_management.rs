@@ -134,12 +134,12 @@ impl Counters {
         self.owes_count && self.pending.is_empty()
     }
 
-    /// Keeps a sent stanza until the client acknowledges it, and asks the client for its count: one question at a time.
-    pub(crate) fn sent(&mut self, out: &mut Vec<u8>) {
+    /// Keeps a sent stanza until the client acknowledges it. True: the client must be asked for its count.
+    pub(crate) fn sent(&mut self, stanza: &[u8]) -> bool {
         self.sent = self.sent.wrapping_add(1);
-        self.unacked_bytes += out.len();
-        self.unacked.push_back(Unacked { stanza: out.as_slice().into(), place: None });
-        self.ask(out);
+        self.unacked_bytes += stanza.len();
+        self.unacked.push_back(Unacked { stanza: stanza.into(), place: None });
+        self.asks()
     }
 
     /// The last stanza was this message.
@@ -149,10 +149,9 @@ impl Counters {
         }
     }
 
-    fn ask(&mut self, out: &mut Vec<u8>) {
-        if !std::mem::replace(&mut self.has_asked, true) {
-            payload::write_count(out);
-        }
+    /// One question at a time.
+    fn asks(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_asked, true)
     }
 
     /// Whether the client has left too much unacknowledged.
@@ -234,7 +233,9 @@ impl Turn<'_, '_> {
         if let Some(id) = counters.id.clone() {
             self.gateway.shared.streams.begin(&id, self.session.bare(), self.io.handle());
         }
-        self.nonza(|out| counters.unacked.iter().for_each(|one| out.extend_from_slice(&one.stanza)));
+        for one in &counters.unacked {
+            self.nonza(|out| out.extend_from_slice(&one.stanza));
+        }
         self.session.restore(flags, stream, counters);
         received.into_iter().for_each(|place| self.received(place));
         self.changes(changes);
@@ -258,10 +259,8 @@ impl Turn<'_, '_> {
         let Some(counters) = self.session.management() else { return Ok(()) };
         let received = counters.acknowledge(h)?;
         // More was sent since the question.
-        if !counters.unacked.is_empty() {
-            let mut out = Vec::new();
-            counters.ask(&mut out);
-            self.nonza(|to| to.extend_from_slice(&out));
+        if !counters.unacked.is_empty() && counters.asks() {
+            self.nonza(payload::write_count);
         }
         received.into_iter().for_each(|place| self.received(place));
         Ok(())

@@ -1,5 +1,6 @@
 //! A node with both gateways on one worker, without sockets: virtual time, mail carried by hand.
 
+pub(crate) mod http;
 pub(crate) mod web_client;
 pub(crate) mod xmpp_client;
 
@@ -15,8 +16,8 @@ use chat::{
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
 use store::Sqlite;
-use web::{SessionKeys, WebConfig, WebOutbox};
-use xmpp::{ListenerRole, XmppConfig, XmppOutbox};
+use web::{OtherGateway, SessionKeys, WebConfig, WebOutbox};
+use xmpp::{ListenerRole, WebTransports, XmppConfig, XmppOutbox};
 
 /// The key of the site, and so its domain.
 pub(crate) const SITE: &str = "forum";
@@ -52,12 +53,32 @@ impl Outbox for Outboxes {
 
 impl Scene {
     pub(crate) fn new() -> Scene {
+        Scene::with(WebTransports {
+            pages: WEB,
+            trusted_proxies: "".parse().unwrap(),
+            allows_plain: true,
+            public_url: None,
+        })
+    }
+
+    /// With a trusted proxy on this machine, which ends TLS.
+    pub(crate) fn behind_a_proxy() -> Scene {
+        Scene::with(WebTransports {
+            pages: WEB,
+            trusted_proxies: "127.0.0.1".parse().unwrap(),
+            allows_plain: false,
+            public_url: None,
+        })
+    }
+
+    fn with(transports: WebTransports) -> Scene {
         let store = Arc::new(Sqlite::in_memory());
         store.add_site(&site()).unwrap();
         let (web_mailboxes, web_inboxes) = edge::mailboxes(1);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(1);
         let limits = chat::Limits::without_rates();
-        let web_config = WebConfig::default();
+        let for_streams = OtherGateway { number: XMPP, takes_path: xmpp::is_xmpp_path };
+        let web_config = WebConfig { xmpp: Some(for_streams), ..WebConfig::default() };
         let outbox = Outboxes {
             web: WebOutbox::new(web_mailboxes.clone(), &limits, &web_config, || Timestamp(START_UNIX_MS)),
             xmpp: XmppOutbox::new(xmpp_mailboxes.clone()),
@@ -85,7 +106,7 @@ impl Scene {
         let for_xmpp = Arc::new(xmpp::Shared {
             node: Arc::clone(&node),
             mailboxes: xmpp_mailboxes,
-            config: XmppConfig { listeners: vec![role], ..XmppConfig::default() },
+            config: XmppConfig { listeners: vec![role], web: Some(transports), ..XmppConfig::default() },
             counters: Arc::default(),
             streams: xmpp::Streams::default(),
         });

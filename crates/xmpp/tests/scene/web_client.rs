@@ -33,19 +33,8 @@ impl WebClient {
         client
     }
 
-    /// Sends a text frame. Its mask has only zeros, so the payload stays readable (RFC 6455 §5.3).
     pub(crate) fn send(&mut self, scene: &mut Scene, frame: &str) {
-        let mut bytes = vec![0x81];
-        match u8::try_from(frame.len()) {
-            Ok(length @ ..126) => bytes.push(0x80 | length),
-            _ => {
-                bytes.push(0x80 | 126);
-                bytes.extend(u16::try_from(frame.len()).unwrap().to_be_bytes());
-            }
-        }
-        bytes.extend([0; 4]);
-        bytes.extend(frame.as_bytes());
-        scene.web.feed(self.handle, &bytes);
+        scene.web.feed(self.handle, &text_frame(frame));
         scene.settle();
     }
 
@@ -68,8 +57,32 @@ impl WebClient {
     }
 }
 
+/// A text frame of a client.
+pub(crate) fn text_frame(text: &str) -> Vec<u8> {
+    frame(0x81, text.as_bytes())
+}
+
+/// A frame of a client, with its first byte. Its mask has only zeros, so the payload stays readable (RFC 6455 §5.3).
+pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![first];
+    match payload.len() {
+        length @ ..126 => bytes.push(0x80 | length as u8),
+        length @ ..65_536 => {
+            bytes.push(0x80 | 126);
+            bytes.extend((length as u16).to_be_bytes());
+        }
+        length => {
+            bytes.push(0x80 | 127);
+            bytes.extend((length as u64).to_be_bytes());
+        }
+    }
+    bytes.extend([0; 4]);
+    bytes.extend(payload);
+    bytes
+}
+
 /// The bytes of the header and of the payload (RFC 6455 §5.2).
-fn frame_length(input: &[u8]) -> Option<(usize, usize)> {
+pub(crate) fn frame_length(input: &[u8]) -> Option<(usize, usize)> {
     match *input.get(1)? {
         126 => Some((4, usize::from(u16::from_be_bytes([*input.get(2)?, *input.get(3)?])))),
         127 => {
