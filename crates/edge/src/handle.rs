@@ -34,7 +34,8 @@ impl Handle {
         Handle::of_gateway(worker, 0, slot, generation)
     }
 
-    pub(crate) fn of_gateway(worker: usize, gateway: usize, slot: u32, generation: u32) -> Handle {
+    /// A connection of any gateway, or a name of the gateway's own: a slot with bit 31.
+    pub fn of_gateway(worker: usize, gateway: usize, slot: u32, generation: u32) -> Handle {
         let (own, slot) = (slot >> 31, slot & !(1 << 31));
         debug_assert!(worker < MAX_WORKERS && gateway < MAX_GATEWAYS && slot < MAX_SLOTS);
         let low = slot | (gateway as u32) << GATEWAY_SHIFT | own << OWN_SHIFT;

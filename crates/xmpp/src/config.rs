@@ -53,7 +53,7 @@ impl XmppConfig {
     pub(crate) fn idle(&self, framing: Framing) -> Duration {
         match framing {
             Framing::Tcp => self.idle,
-            Framing::WebSocket => self.idle_on_web,
+            Framing::WebSocket | Framing::Bosh => self.idle_on_web,
         }
     }
 

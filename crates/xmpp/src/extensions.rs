@@ -34,12 +34,14 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::disco::EXTENSION,
     &xep::chat_states::EXTENSION,
     &xep::version::EXTENSION,
+    &transport::bosh::EXTENSION,
     &transport::host_meta::EXTENSION,
     &xep::offline_messages::EXTENSION,
     &xep::blocking::EXTENSION,
     &xep::stream_management::EXTENSION,
     &xep::ping::EXTENSION,
     &xep::time::EXTENSION,
+    &transport::bosh::XMPP_OVER_BOSH,
     &xep::csi::EXTENSION,
 ];
 

@@ -15,6 +15,8 @@ use crate::config::{Shared, timestamp};
 use crate::missed::Missed;
 use crate::session::{SOFT_LIMIT, Session, Turn};
 use crate::stream::{Checked, Next, Opening, UNAUTHENTICATED};
+use crate::transport::bosh::{self, Posted};
+use crate::transport::http::{Exchange, LargeBodies};
 use crate::transport::{Arrived, Framing, Io};
 
 /// State per connection: one pointer. An idle session owns neither parser nor buffer.
@@ -27,6 +29,8 @@ pub(crate) enum State {
     Request {
         tls: bool,
     },
+    /// A request of BOSH, until its answer.
+    Exchange(Box<Exchange>),
     /// The stream is being negotiated; no session exists in the domain.
     Opening(Box<Opening>),
     Live(Box<Session>),
@@ -39,7 +43,7 @@ impl State {
         let framing = match self {
             State::Opening(opening) => opening.receiver.framing(),
             State::Live(session) => session.receiver.framing(),
-            State::Request { .. } | State::Closing => Framing::Tcp,
+            State::Request { .. } | State::Exchange(_) | State::Closing => Framing::Tcp,
         };
         framing.on(io)
     }
@@ -68,6 +72,13 @@ pub enum Mail {
     Detached {
         to: Handle,
     },
+    /// A request for a session of BOSH on this worker.
+    Bosh(Box<Posted>),
+    /// Its answer.
+    BoshAnswer {
+        to: Handle,
+        answer: Arc<[u8]>,
+    },
 }
 
 /// An [`edge::Protocol`] for one worker.
@@ -76,6 +87,8 @@ pub struct Gateway {
     pub(crate) rng: StdRng,
     /// Where stanzas are written before they go out; empty in between.
     pub(crate) scratch: Vec<u8>,
+    pub(crate) bosh: bosh::Sessions,
+    pub(crate) large_bodies: LargeBodies,
 }
 
 /// The scratch buffer keeps no more than this.
@@ -84,7 +97,13 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 impl Gateway {
     /// `seed`: of stream ids and nonces; a secret, and different for each worker.
     pub fn new(shared: Arc<Shared>, seed: [u8; 32]) -> Gateway {
-        Gateway { shared, rng: StdRng::from_seed(seed), scratch: Vec::new() }
+        Gateway {
+            shared,
+            rng: StdRng::from_seed(seed),
+            scratch: Vec::new(),
+            bosh: bosh::Sessions::default(),
+            large_bodies: LargeBodies::default(),
+        }
     }
 
     /// Sends the element that `write` writes, in the form of TCP.
@@ -104,7 +123,7 @@ impl Gateway {
         if let State::Opening(opening) = state {
             self.open_if_needed(opening, io);
         }
-        self.send(io, |out| error.write(out));
+        io.fail(error);
         self.close(state, io);
     }
 
@@ -153,15 +172,16 @@ impl Gateway {
 
     fn deliver(&mut self, to: SessionHandle, delivery: &Delivery, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
-        if let Some((conn, io)) = conns.get(Handle::from_bits(to.0)) {
-            let mut io = conn.state.io(io);
-            return match &mut conn.state {
-                State::Live(_) => self.deliver_to_session(&mut conn.state, delivery, &mut io),
-                State::Opening(_) => self.deliver_to_opening(&mut conn.state, delivery, &mut io),
-                State::Request { .. } | State::Closing => self.nobody_takes(delivery, now),
-            };
+        let is_taken = self.with_stream(Handle::from_bits(to.0), conns, |gateway, state, io| match state {
+            State::Live(_) => gateway.deliver_to_session(state, delivery, io),
+            State::Opening(_) => gateway.deliver_to_opening(state, delivery, io),
+            State::Request { .. } | State::Exchange(_) | State::Closing => {
+                gateway.nobody_takes(delivery, now);
+            }
+        });
+        if !is_taken {
+            self.nobody_takes(delivery, now);
         }
-        self.nobody_takes(delivery, now);
     }
 
     /// A session whose connection has gone before its welcome ends at once.
@@ -173,12 +193,37 @@ impl Gateway {
 
     fn end_missed(&mut self, missed: &Missed, conns: &mut Conns<'_, Conn>) {
         for to in missed.take() {
-            if let Some((conn, io)) = conns.get(Handle::from_bits(to.0)) {
-                self.shared.counters.too_slow.add(1);
-                let error = StreamError::new(StreamCondition::ResourceConstraint);
-                let mut io = conn.state.io(io);
-                self.end_stream(&mut conn.state, &error, &mut io);
+            self.with_stream(Handle::from_bits(to.0), conns, |gateway, state, io| {
+                gateway.shared.counters.too_slow.add(1);
+                gateway.end_stream(state, &StreamError::new(StreamCondition::ResourceConstraint), io);
+            });
+        }
+    }
+
+    /// Calls `act` with the stream of this handle. False: it has ended.
+    fn with_stream(
+        &mut self,
+        handle: Handle,
+        conns: &mut Conns<'_, Conn>,
+        act: impl FnOnce(&mut Gateway, &mut State, &mut Io<'_>),
+    ) -> bool {
+        if bosh::is_session(handle) {
+            return self.with_bosh(handle, conns.now(), act);
+        }
+        let Some((conn, io)) = conns.get(handle) else { return false };
+        let mut io = conn.state.io(io);
+        act(self, &mut conn.state, &mut io);
+        true
+    }
+
+    /// Nothing has come in time.
+    pub(crate) fn stream_timer(&mut self, state: &mut State, io: &mut Io<'_>) {
+        match state {
+            State::Opening(_) => {
+                self.end_stream(state, &StreamError::new(StreamCondition::ConnectionTimeout), io);
             }
+            State::Live(_) => self.session_is_silent(state, io),
+            State::Request { .. } | State::Exchange(_) | State::Closing => {}
         }
     }
 }
@@ -214,6 +259,7 @@ impl Protocol for Gateway {
             }
             let step = match &conn.state {
                 State::Request { .. } => self.read_request(&mut conn.state, rest, io),
+                State::Exchange(_) => self.read_body(&mut conn.state, rest, io),
                 State::Opening(_) | State::Live(_) => {
                     let mut io = conn.state.io(io.reborrow());
                     self.read(&mut conn.state, rest, &mut io)
@@ -236,22 +282,21 @@ impl Protocol for Gateway {
             self.send(&mut io, |out| framing.write_end(out));
             return io.close();
         }
-        if matches!(conn.state, State::Request { .. }) {
+        if matches!(conn.state, State::Request { .. } | State::Exchange(_)) {
             return io.close();
         }
         self.close(&mut conn.state, &mut io);
     }
 
     fn timer(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
-        let mut io = conn.state.io(io.reborrow());
         match &mut conn.state {
             // No complete request, so there is no answer.
             State::Request { .. } => io.close(),
-            State::Opening(_) => {
-                let error = StreamError::new(StreamCondition::ConnectionTimeout);
-                self.end_stream(&mut conn.state, &error, &mut io);
+            State::Exchange(_) => Gateway::exchange_is_late(&mut conn.state, io),
+            State::Opening(_) | State::Live(_) => {
+                let mut io = conn.state.io(io.reborrow());
+                self.stream_timer(&mut conn.state, &mut io);
             }
-            State::Live(_) => self.session_is_silent(&mut conn.state, &mut io),
             State::Closing => io.abort(),
         }
     }
@@ -280,14 +325,23 @@ impl Protocol for Gateway {
     fn work(mail: &Mail) -> usize {
         match mail {
             Mail::Event(to, _) => to.len(),
-            Mail::Missed(_) | Mail::Checked { .. } | Mail::Detach { .. } | Mail::Detached { .. } => 1,
+            Mail::Missed(_)
+            | Mail::Checked { .. }
+            | Mail::Detach { .. }
+            | Mail::Detached { .. }
+            | Mail::Bosh(_)
+            | Mail::BoshAnswer { .. } => 1,
         }
     }
 
     fn recipients(mail: &Mail, into: &mut Vec<Handle>) {
         match mail {
             Mail::Event(to, _) => into.extend(to.iter().map(|to| Handle::from_bits(to.0))),
-            Mail::Checked { to, .. } | Mail::Detach { to, .. } | Mail::Detached { to } => into.push(*to),
+            Mail::Checked { to, .. }
+            | Mail::Detach { to, .. }
+            | Mail::Detached { to }
+            | Mail::BoshAnswer { to, .. } => into.push(*to),
+            Mail::Bosh(posted) => into.push(posted.session()),
             Mail::Missed(_) => {}
         }
     }
@@ -301,31 +355,38 @@ impl Protocol for Gateway {
             }
             Mail::Missed(missed) => self.end_missed(&missed, conns),
             Mail::Checked { to, checked } => {
-                if let Some((conn, io)) = conns.get(to) {
-                    let mut io = conn.state.io(io);
-                    self.checked(&mut conn.state, checked, &mut io);
-                }
+                self.with_stream(to, conns, |gateway, state, io| gateway.checked(state, checked, io));
             }
             Mail::Detach { to, by } => {
-                if let Some((conn, mut io)) = conns.get(to)
-                    && let State::Live(session) = std::mem::replace(&mut conn.state, State::Closing)
-                {
-                    self.stream_is_lost(*session, to, io.now());
-                    io.abort();
-                }
+                self.with_stream(to, conns, |gateway, state, io| {
+                    if let State::Live(_) = state {
+                        gateway.lose(state, io);
+                        io.abort();
+                    }
+                });
                 self.shared.mailboxes.send(by.worker(), Mail::Detached { to: by });
             }
             Mail::Detached { to } => {
-                if let Some((conn, io)) = conns.get(to) {
-                    let mut io = conn.state.io(io);
-                    self.resume_detached(&mut conn.state, &mut io);
+                self.with_stream(to, conns, |gateway, state, io| gateway.resume_detached(state, io));
+            }
+            Mail::Bosh(posted) => self.bosh_posted(*posted, conns.now()),
+            Mail::BoshAnswer { to, answer } => {
+                if let Some((conn, mut io)) = conns.get(to) {
+                    self.answer_exchange(&mut conn.state, &answer, &mut io);
                 }
             }
         }
     }
 
+    fn lost(&mut self, recipients: &[Handle], conns: &mut Conns<'_, Conn>) {
+        for handle in recipients.iter().filter(|handle| bosh::is_session(**handle)) {
+            self.lose_bosh(*handle, conns.now());
+        }
+    }
+
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
         self.shared.streams.expire(timestamp(conns.now()));
+        self.tick_bosh(conns.now());
     }
 }
 
@@ -345,7 +406,7 @@ impl Gateway {
                 session.hear(io.now());
                 (&mut session.receiver, &self.shared.config.limits)
             }
-            State::Request { .. } | State::Closing => return Step::Wait(0),
+            State::Request { .. } | State::Exchange(_) | State::Closing => return Step::Wait(0),
         };
         let (used, arrived) = match receiver.read(input, limits, io) {
             Ok(read) => read,
@@ -382,7 +443,7 @@ impl Gateway {
         }
     }
 
-    fn header(
+    pub(crate) fn header(
         &mut self,
         state: &mut State,
         header: &StreamHeader,
@@ -396,7 +457,7 @@ impl Gateway {
     }
 
     /// `is_last`: no input follows.
-    fn element(
+    pub(crate) fn element(
         &mut self,
         state: &mut State,
         element: Element<'_>,
@@ -409,7 +470,7 @@ impl Gateway {
                 self.shared.counters.stanzas_in.add(1);
                 Turn { gateway: self, session, io }.stanza(element).map(|()| Next::Continue)
             }
-            State::Request { .. } | State::Closing => Ok(Next::Continue),
+            State::Request { .. } | State::Exchange(_) | State::Closing => Ok(Next::Continue),
         }
     }
 }

@@ -29,5 +29,6 @@ pub use gateway::{Gateway, Mail};
 pub use outbox::XmppOutbox;
 pub use session::IqHandler;
 pub use stream::Checked;
+pub use transport::bosh::Posted;
 pub use transport::http::is_xmpp_path;
 pub use xep::stream_management::Streams;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod bosh;
 mod extensions;
 mod scenarios;
 mod scene;

@@ -89,7 +89,10 @@ impl Stage {
             "an app over WebSocket" => {
                 Client::Xmpp(XmppClient::sign_in_over(&mut self.scene, Over::WebSocket, user, resource))
             }
-            _ => return Err("with `the widget`, `an app` or `an app over WebSocket`".into()),
+            "an app over BOSH" => {
+                Client::Xmpp(XmppClient::sign_in_over(&mut self.scene, Over::Bosh, user, resource))
+            }
+            _ => return Err("with `the widget` or `an app`, over WebSocket or BOSH".into()),
         };
         self.clients.insert(who.to_owned(), client);
         Ok(())

@@ -128,6 +128,7 @@ fn a_client_that_closes_without_the_end_of_its_stream_can_resume_it() {
                 scene.xmpp.end(client.handle);
                 scene.settle();
             }
+            Over::Bosh => unreachable!("it has no connection"),
         }
         let mut next = client.resume(&mut scene, &id, "0");
         next.read(&mut scene);
@@ -201,6 +202,7 @@ fn host_meta_names_the_transports_of_a_domain() {
     let (_, body) = json.split_once("\r\n\r\n").unwrap();
     let body: serde_json::Value = serde_json::from_str(body).unwrap();
     assert_eq!(body["links"][0]["href"], "wss://forum/xmpp-websocket");
+    assert_eq!(body["links"][1]["href"], "https://forum/http-bind");
     for (host, fields) in [("other.example", https), ("forum", "")] {
         assert!(host_meta(&mut scene, "host-meta", host, fields).starts_with("HTTP/1.1 404 "), "{host}");
     }

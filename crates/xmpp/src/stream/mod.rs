@@ -78,9 +78,9 @@ impl Opening {
     }
 
     /// Of a client whose way is secure enough to sign in.
-    pub(crate) fn on_websocket(visitor: Visitor) -> Opening {
+    pub(crate) fn on_web(receiver: Receiver, visitor: Visitor) -> Opening {
         let Visitor { is_https: _, address, origin } = visitor;
-        let opening = Opening::of(Receiver::WebSocket(Default::default()), true, Accepted::HANDED_OVER);
+        let opening = Opening::of(receiver, true, Accepted::HANDED_OVER);
         Opening { address, origin, ..opening }
     }
 
@@ -106,6 +106,11 @@ impl Opening {
     /// An answer of the store or of the domain is due, and decides how the next bytes are read.
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(&self.phase, Phase::SigningIn(_) | Phase::Resuming(..)) || self.is_checking()
+    }
+
+    /// Of its site; empty before the header.
+    pub(crate) fn domain(&self) -> &str {
+        self.site.as_ref().map_or("", |site| &site.domain)
     }
 
     /// The client's address.

@@ -3,7 +3,7 @@
 use http_proto::head::Head;
 use xmpp_proto::xml::Open;
 
-use super::http::{Visitor, WEBSOCKET};
+use super::http::{BOSH, Visitor, WEBSOCKET};
 use crate::address::Site;
 use crate::config::Shared;
 use crate::extensions::{Extension, Spec};
@@ -25,7 +25,10 @@ const JSON: &str = "content-type: application/json\r\naccess-control-allow-origi
                     cache-control: max-age=300\r\nx-content-type-options: nosniff\r\n";
 
 /// The relation, the start of the scheme, and the path.
-const LINKS: &[(&str, &str, &str)] = &[("urn:xmpp:alt-connections:websocket", "ws", WEBSOCKET)];
+const LINKS: &[(&str, &str, &str)] = &[
+    ("urn:xmpp:alt-connections:websocket", "ws", WEBSOCKET),
+    ("urn:xmpp:alt-connections:xbosh", "http", BOSH),
+];
 
 /// Header fields and body. None: the host is not the domain of a site, or its clients would be refused.
 pub(super) fn answer(

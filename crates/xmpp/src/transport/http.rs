@@ -1,19 +1,23 @@
 //! Requests on the port of the web: the web's gateway hands over connections whose request is for this one.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
+use http_proto::body;
 use http_proto::head::{Fields, Head, NO_FIELDS, Offence, Version, parse};
 use http_proto::websocket::{HandshakeError, check};
 
 use crate::config::WebTransports;
 use crate::gateway::{Gateway, State, Step};
 use crate::stream::Opening;
-use crate::transport::host_meta;
+use crate::transport::{Receiver, bosh, host_meta};
 
 /// The paths that this gateway answers.
 pub(crate) const WEBSOCKET: &str = "/xmpp-websocket";
+pub(crate) const BOSH: &str = "/http-bind";
 const HOST_META: &str = "/.well-known/host-meta";
 const HOST_META_JSON: &str = "/.well-known/host-meta.json";
 
@@ -22,7 +26,7 @@ const SUBPROTOCOL: &str = "xmpp";
 
 /// Whether a request belongs to the XMPP gateway.
 pub fn is_xmpp_path(path: &str) -> bool {
-    matches!(path, WEBSOCKET | HOST_META | HOST_META_JSON)
+    matches!(path, WEBSOCKET | BOSH | HOST_META | HOST_META_JSON)
 }
 
 pub(super) const TEXT: &str = "content-type: text/plain; charset=utf-8\r\ncache-control: no-store\r\n\
@@ -151,6 +155,9 @@ impl Gateway {
             self.open_websocket(state, &head, visitor, io);
             return Step::Again(head.bytes);
         }
+        if head.path == BOSH {
+            return self.begin_exchange(state, &head, tls, visitor, io);
+        }
         let is_json = head.path == HOST_META_JSON;
         let keep_alive = self.shared.config.keep_alive;
         match (host_meta::answer(&self.shared, &head, &visitor, is_json), head.method) {
@@ -200,7 +207,8 @@ impl Gateway {
                     &accept,
                     b"\r\n\r\n",
                 ]);
-                *state = State::Opening(Box::new(Opening::on_websocket(visitor)));
+                let receiver = Receiver::WebSocket(Default::default());
+                *state = State::Opening(Box::new(Opening::on_web(receiver, visitor)));
                 io.set_timer(Some(self.shared.config.negotiation));
             }
             Err((status, fields, text)) => {
@@ -209,6 +217,157 @@ impl Gateway {
                 *state = State::Closing;
                 io.close();
             }
+        }
+    }
+}
+
+/// A request of BOSH.
+pub(crate) struct Exchange {
+    tls: bool,
+    pending: Pending,
+    phase: Phase,
+}
+
+enum Phase {
+    Body {
+        reader: body::Reader,
+        body: Vec<u8>,
+        visitor: Visitor,
+        held: Held,
+    },
+    /// Its session has the body.
+    Answering,
+}
+
+/// Bytes of bodies above [`SMALL_BODY`] that are arriving at this worker. Others cannot use more memory than the clients of TCP.
+#[derive(Default)]
+pub(crate) struct LargeBodies(Rc<Cell<usize>>);
+
+/// The part of one body.
+struct Held {
+    all: Rc<Cell<usize>>,
+    bytes: usize,
+}
+
+const SMALL_BODY: usize = 10_000;
+const MOST_LARGE_BODIES: usize = 16 * 1024 * 1024;
+
+impl LargeBodies {
+    fn hold(&self) -> Held {
+        Held { all: Rc::clone(&self.0), bytes: 0 }
+    }
+}
+
+impl Held {
+    /// False: the bodies of all clients take too much.
+    fn grow(&mut self, bytes: usize) -> bool {
+        if bytes <= SMALL_BODY {
+            return true;
+        }
+        let all = self.all.get() - self.bytes + bytes;
+        self.all.set(all);
+        self.bytes = bytes;
+        all <= MOST_LARGE_BODIES
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.all.set(self.all.get() - self.bytes);
+    }
+}
+
+/// For the body of a request.
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// A session answers after a minute at the latest.
+const ANSWER_TIME: Duration = Duration::from_secs(75);
+
+/// XEP-0124 §6: pages of other hosts read the answers. They carry no credentials of the browser.
+const XML: &str = "content-type: text/xml; charset=utf-8\r\naccess-control-allow-origin: *\r\ncache-control: no-store\r\n\
+                   x-content-type-options: nosniff\r\n";
+const PREFLIGHT: &str = "access-control-allow-origin: *\r\naccess-control-allow-methods: POST, OPTIONS\r\n\
+                         access-control-allow-headers: content-type\r\naccess-control-max-age: 7200\r\n";
+
+impl Gateway {
+    fn begin_exchange(
+        &mut self,
+        state: &mut State,
+        head: &Head<'_>,
+        tls: bool,
+        mut visitor: Visitor,
+        io: &mut edge::Io<'_>,
+    ) -> Step {
+        let config = &self.shared.config;
+        let pending = Pending::of(head);
+        let allows_plain = config.web.as_ref().is_some_and(|web| web.allows_plain);
+        let refusal = match head.method {
+            _ if !visitor.is_https && !allows_plain => Some((403, TEXT.to_owned(), PLAIN)),
+            "POST" if has_no_body(head) => Some((400, TEXT.to_owned(), "the body is missing (XEP-0124)\n")),
+            "POST" => None,
+            "OPTIONS" => Some((200, PREFLIGHT.to_owned(), "")),
+            _ => Some((405, format!("{TEXT}allow: POST, OPTIONS\r\n"), "this path takes POST (XEP-0124)\n")),
+        };
+        if let Some((status, fields, text)) = refusal {
+            let pending = Pending { keep_alive: pending.keep_alive && has_no_body(head), ..pending };
+            pending.send(io, status, &fields, text.as_bytes());
+            pending.finish(state, tls, config.keep_alive, io);
+            return Step::Again(head.bytes);
+        }
+        let reader = match body::Reader::new(head.framing, config.limits.stanza_bytes + bosh::ATTRIBUTE_BYTES)
+        {
+            Ok(reader) => reader,
+            Err(offence) => return refuse(state, offence, io),
+        };
+        if head.expects_continue {
+            io.send(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+        visitor.address = visitor.address.or_else(|| Some(io.peer()?.ip()));
+        let phase = Phase::Body { reader, body: Vec::new(), visitor, held: self.large_bodies.hold() };
+        *state = State::Exchange(Box::new(Exchange { tls, pending, phase }));
+        io.set_timer(Some(BODY_TIME));
+        Step::Again(head.bytes)
+    }
+
+    pub(crate) fn read_body(&mut self, state: &mut State, input: &[u8], io: &mut edge::Io<'_>) -> Step {
+        let State::Exchange(exchange) = state else { return Step::Wait(0) };
+        let Phase::Body { reader, body, held, .. } = &mut exchange.phase else {
+            // The next request waits until this one is answered.
+            return Step::Wait(0);
+        };
+        let used = match reader.read(input, body) {
+            Ok(used) => used,
+            Err(offence) => return refuse(state, offence, io),
+        };
+        if !held.grow(body.capacity()) {
+            return refuse(state, Offence::NoRoom, io);
+        }
+        if !reader.is_done() {
+            return Step::Wait(used);
+        }
+        if let Phase::Body { body, visitor, .. } = std::mem::replace(&mut exchange.phase, Phase::Answering) {
+            io.set_timer(Some(ANSWER_TIME));
+            self.bosh_request(body, visitor, io.handle(), io.now());
+        }
+        Step::Again(used)
+    }
+
+    pub(crate) fn answer_exchange(&self, state: &mut State, answer: &[u8], io: &mut edge::Io<'_>) {
+        let State::Exchange(exchange) = state else { return };
+        if let Exchange { tls, pending, phase: Phase::Answering } = **exchange {
+            pending.send(io, 200, XML, answer);
+            pending.finish(state, tls, self.shared.config.keep_alive, io);
+            io.set_reading(false);
+            io.set_reading(true);
+        }
+    }
+
+    pub(crate) fn exchange_is_late(state: &mut State, io: &mut edge::Io<'_>) {
+        let State::Exchange(exchange) = state else { return };
+        if matches!(exchange.phase, Phase::Body { .. }) {
+            refuse(state, Offence::SlowBody, io);
+        } else {
+            *state = State::Closing;
+            io.close();
         }
     }
 }

@@ -1,6 +1,7 @@
-//! The transports of a stream: TCP, and WebSocket (RFC 7395). A transport frames elements. Streams and sessions read and write
+//! The transports of a stream: TCP, WebSocket (RFC 7395) and BOSH (XEP-0124). A transport frames elements. Streams and sessions read and write
 //! elements, and do not see the frames.
 
+pub(crate) mod bosh;
 pub(crate) mod host_meta;
 pub(crate) mod http;
 mod tcp;
@@ -18,6 +19,8 @@ use xmpp_proto::xml::{Limits, Reader, Tree};
 pub(crate) enum Receiver {
     Tcp(Reader),
     WebSocket(http_proto::websocket::Reader),
+    /// Elements come with requests, and do not pass through here.
+    Bosh,
 }
 
 /// A part of a stream.
@@ -43,6 +46,7 @@ impl Receiver {
         match self {
             Receiver::Tcp(reader) => tcp::read(reader, input, limits),
             Receiver::WebSocket(reader) => websocket::read(reader, input, limits, io),
+            Receiver::Bosh => Ok((input.len(), None)),
         }
     }
 
@@ -50,7 +54,7 @@ impl Receiver {
     pub(crate) fn restart(&mut self) {
         match self {
             Receiver::Tcp(reader) => reader.restart(),
-            Receiver::WebSocket(_) => {}
+            Receiver::WebSocket(_) | Receiver::Bosh => {}
         }
     }
 
@@ -58,6 +62,7 @@ impl Receiver {
         match self {
             Receiver::Tcp(_) => Framing::Tcp,
             Receiver::WebSocket(_) => Framing::WebSocket,
+            Receiver::Bosh => Framing::Bosh,
         }
     }
 }
@@ -67,6 +72,7 @@ impl Receiver {
 pub(crate) enum Framing {
     Tcp,
     WebSocket,
+    Bosh,
 }
 
 impl Framing {
@@ -74,6 +80,8 @@ impl Framing {
         match self {
             Framing::Tcp => header.write(out),
             Framing::WebSocket => header.write_open(out),
+            // The attributes of the bodies say the same.
+            Framing::Bosh => {}
         }
     }
 
@@ -82,29 +90,47 @@ impl Framing {
         match self {
             Framing::Tcp => xmpp_proto::stream::write_footer(out),
             Framing::WebSocket => xmpp_proto::stream::write_close(out, None),
+            Framing::Bosh => {}
         }
     }
 
     pub(crate) fn on(self, io: edge::Io<'_>) -> Io<'_> {
-        Io { connection: io, framing: self, close_code: websocket::NORMAL }
+        Io { line: Line::Connection(io), framing: self, close_code: websocket::NORMAL }
     }
 }
 
-/// Operations of a stream on its connection.
+/// Operations of a stream on its transport.
 pub(crate) struct Io<'a> {
-    connection: edge::Io<'a>,
+    line: Line<'a>,
     framing: Framing,
     /// Of the last frame of a WebSocket.
     close_code: u16,
 }
 
+enum Line<'a> {
+    Connection(edge::Io<'a>),
+    Bosh(bosh::Outlet<'a>),
+}
+
+impl<'a> Io<'a> {
+    pub(crate) fn on_bosh(outlet: bosh::Outlet<'a>) -> Io<'a> {
+        Io { line: Line::Bosh(outlet), framing: Framing::Bosh, close_code: websocket::NORMAL }
+    }
+}
+
 impl Io<'_> {
     pub(crate) fn handle(&self) -> Handle {
-        self.connection.handle()
+        match &self.line {
+            Line::Connection(io) => io.handle(),
+            Line::Bosh(outlet) => outlet.handle(),
+        }
     }
 
     pub(crate) fn now(&self) -> Now {
-        self.connection.now()
+        match &self.line {
+            Line::Connection(io) => io.now(),
+            Line::Bosh(outlet) => outlet.now(),
+        }
     }
 
     pub(crate) fn framing(&self) -> Framing {
@@ -113,52 +139,93 @@ impl Io<'_> {
 
     /// The other end of the connection, which may be a proxy.
     pub(crate) fn peer(&self) -> Option<IpAddr> {
-        self.connection.peer().map(|peer| peer.ip())
+        match &self.line {
+            Line::Connection(io) => io.peer().map(|peer| peer.ip()),
+            Line::Bosh(outlet) => outlet.peer(),
+        }
     }
 
     /// Pending bytes.
     pub(crate) fn outgoing(&self) -> usize {
-        self.connection.outgoing()
+        match &self.line {
+            Line::Connection(io) => io.outgoing(),
+            Line::Bosh(outlet) => outlet.outgoing(),
+        }
     }
 
     /// Sends one element, in the form of TCP.
     pub(crate) fn send(&mut self, element: &[u8]) {
-        match self.framing {
-            Framing::Tcp => self.connection.send(element),
-            Framing::WebSocket => websocket::send(&mut self.connection, element),
+        match (&mut self.line, self.framing) {
+            (Line::Connection(io), Framing::WebSocket) => websocket::send(io, element),
+            (Line::Connection(io), _) => io.send(element),
+            (Line::Bosh(outlet), _) => outlet.send(element),
         }
     }
 
-    /// Sets the timer of the connection, or clears it.
-    pub(crate) fn set_timer(&mut self, after: Option<Duration>) {
-        self.connection.set_timer(after);
+    /// Bytes that are no element.
+    fn send_frame(&mut self, frame: &[u8]) {
+        if let Line::Connection(io) = &mut self.line {
+            io.send(frame);
+        }
     }
 
+    /// Sends the error that ends the stream. The end follows.
+    pub(crate) fn fail(&mut self, error: &StreamError) {
+        if let Line::Bosh(outlet) = &mut self.line {
+            return outlet.fail(error);
+        }
+        let mut out = Vec::new();
+        error.write(&mut out);
+        self.send(&out);
+    }
+
+    /// Sets the timer of the stream, or clears it.
+    pub(crate) fn set_timer(&mut self, after: Option<Duration>) {
+        match &mut self.line {
+            Line::Connection(io) => io.set_timer(after),
+            Line::Bosh(outlet) => outlet.set_timer(after),
+        }
+    }
+
+    /// A session of BOSH reads on by itself after each call.
     pub(crate) fn set_reading(&mut self, on: bool) {
-        self.connection.set_reading(on);
+        if let Line::Connection(io) = &mut self.line {
+            io.set_reading(on);
+        }
     }
 
     /// Handles the bytes that arrived meanwhile.
     pub(crate) fn read_on(&mut self) {
-        self.connection.set_reading(false);
-        self.connection.set_reading(true);
+        self.set_reading(false);
+        self.set_reading(true);
     }
 
-    /// Flushes, and then closes the connection.
+    /// Flushes, and then closes the transport.
     pub(crate) fn close(&mut self) {
-        if self.framing == Framing::WebSocket {
-            websocket::send_close(&mut self.connection, self.close_code);
+        match (&mut self.line, self.framing) {
+            (Line::Connection(io), framing) => {
+                if framing == Framing::WebSocket {
+                    websocket::send_close(io, self.close_code);
+                }
+                io.close();
+            }
+            (Line::Bosh(outlet), _) => outlet.close(),
         }
-        self.connection.close();
     }
 
     pub(crate) fn abort(&mut self) {
-        self.connection.abort();
+        match &mut self.line {
+            Line::Connection(io) => io.abort(),
+            Line::Bosh(outlet) => outlet.abort(),
+        }
     }
 
     /// See [`edge::Io::start_tls`].
     pub(crate) fn start_tls(&mut self, acceptor: &Acceptor) -> bool {
-        self.connection.start_tls(acceptor)
+        match &mut self.line {
+            Line::Connection(io) => io.start_tls(acceptor),
+            Line::Bosh(_) => false,
+        }
     }
 }
 

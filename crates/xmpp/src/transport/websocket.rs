@@ -40,7 +40,7 @@ pub(super) fn read(
         Some(Message::Ping(payload)) => {
             let mut pong = Vec::with_capacity(2 + payload.len());
             write_frame(&mut pong, Opcode::Pong, payload);
-            io.connection.send(&pong);
+            io.send_frame(&pong);
             Arrived::Alive
         }
         Some(Message::Pong) => Arrived::Alive,

@@ -33,6 +33,7 @@ pub(crate) struct Scene {
     web_inbox: Inbox<web::Mail>,
     xmpp_inbox: Inbox<xmpp::Mail>,
     pub(crate) node: Arc<Node>,
+    counters: Arc<xmpp::Counters>,
     runtime: tokio::runtime::Runtime,
     now_ms: u64,
 }
@@ -102,12 +103,13 @@ impl Scene {
             runtime: runtime.handle().clone(),
             keys: SessionKeys::new([9; 32]),
         });
+        let counters = Arc::<xmpp::Counters>::default();
         let role = ListenerRole { tls: None, allows_plain: true };
         let for_xmpp = Arc::new(xmpp::Shared {
             node: Arc::clone(&node),
             mailboxes: xmpp_mailboxes,
             config: XmppConfig { listeners: vec![role], web: Some(transports), ..XmppConfig::default() },
-            counters: Arc::default(),
+            counters: Arc::clone(&counters),
             streams: xmpp::Streams::default(),
         });
         let gateway = xmpp::Gateway::new(for_xmpp, [5; 32]);
@@ -117,6 +119,7 @@ impl Scene {
             web_inbox: web_inboxes.into_iter().next().unwrap(),
             xmpp_inbox: xmpp_inboxes.into_iter().next().unwrap(),
             node,
+            counters,
             runtime,
             now_ms: START_UNIX_MS,
         }
@@ -147,6 +150,11 @@ impl Scene {
             self.node.tick(Timestamp(self.now_ms));
             self.settle();
         }
+    }
+
+    /// XMPP sessions of the domain.
+    pub(crate) fn sessions(&self) -> u64 {
+        self.counters.sessions.read()
     }
 
     pub(crate) fn token(&self, user: &str) -> String {

@@ -1,4 +1,4 @@
-//! A member in an XMPP app: a stream over TCP without TLS, or over WebSocket.
+//! A member in an XMPP app: a stream over TCP without TLS, over WebSocket, or over BOSH.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,6 +13,7 @@ use super::{SITE, Scene};
 pub(crate) enum Over {
     Tcp,
     WebSocket,
+    Bosh,
 }
 
 pub(crate) struct XmppClient {
@@ -24,6 +25,7 @@ pub(crate) struct XmppClient {
     pub(crate) is_over: bool,
     pub(crate) user: String,
     over: Over,
+    pub(crate) bosh: BoshClient,
     /// The code of the server's close frame.
     pub(crate) close_code: Option<u16>,
     /// Pongs of the server.
@@ -55,6 +57,8 @@ impl XmppClient {
                 assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
                 handle
             }
+            // Each request has a connection of its own.
+            Over::Bosh => Handle::from_bits(0),
         };
         XmppClient {
             handle,
@@ -64,6 +68,7 @@ impl XmppClient {
             is_over: false,
             user: String::new(),
             over,
+            bosh: BoshClient::new(),
             close_code: None,
             pongs: Vec::new(),
         }
@@ -74,6 +79,14 @@ impl XmppClient {
             let open =
                 format!("<open xmlns='urn:ietf:params:xml:ns:xmpp-framing' to='{SITE}' version='1.0'/>");
             self.send(scene, &open);
+            return self.read(scene);
+        }
+        if self.over == Over::Bosh {
+            let attributes = match self.bosh.sid.is_empty() {
+                true => format!("to='{SITE}' wait='60' hold='1' ver='1.6' xmpp:version='1.0' ack='1'"),
+                false => format!("to='{SITE}' xmpp:restart='true'"),
+            };
+            self.bosh.post(scene, &attributes, "");
             return self.read(scene);
         }
         self.reader.restart();
@@ -147,6 +160,10 @@ impl XmppClient {
     /// Sends XML. Over WebSocket it is one element; stanzas of scripts get the namespace that they need there.
     pub(crate) fn send(&mut self, scene: &mut Scene, xml: &str) {
         match self.over {
+            Over::Bosh => {
+                self.bosh.post(scene, "", &with_namespace(xml));
+                self.read(scene);
+            }
             Over::Tcp => scene.xmpp.feed(self.handle, xml.as_bytes()),
             Over::WebSocket => {
                 let xml = with_namespace(xml);
@@ -162,11 +179,18 @@ impl XmppClient {
     }
 
     pub(crate) fn disconnect(&mut self, scene: &mut Scene) {
+        if self.over == Over::Bosh {
+            return self.bosh.go_away(scene);
+        }
         scene.xmpp.reset(self.handle);
         scene.settle();
     }
 
     pub(crate) fn read(&mut self, scene: &mut Scene) {
+        if self.over == Over::Bosh {
+            self.is_over |= self.bosh.read(scene, &mut self.received);
+            return;
+        }
         self.input.extend(scene.xmpp.output(self.handle));
         if self.over == Over::WebSocket {
             return self.read_frames();
@@ -239,4 +263,93 @@ fn with_namespace(xml: &str) -> String {
         }
         _ => xml.to_owned(),
     }
+}
+
+/// The requests of a client of BOSH, which always keeps one of them waiting.
+pub(crate) struct BoshClient {
+    pub(crate) sid: String,
+    pub(crate) rid: u64,
+    /// Connections whose request is not answered.
+    pending: Vec<At>,
+    /// The condition of the last answer.
+    pub(crate) condition: Option<String>,
+}
+
+impl BoshClient {
+    fn new() -> BoshClient {
+        BoshClient { sid: String::new(), rid: 1_573_741_820, pending: Vec::new(), condition: None }
+    }
+
+    /// Sends a request with the next number.
+    pub(crate) fn post(&mut self, scene: &mut Scene, attributes: &str, elements: &str) {
+        self.rid += 1;
+        let at = self.post_as(scene, self.rid, attributes, elements);
+        self.pending.push(at);
+    }
+
+    /// Sends a request with this number. Its answer can be read from the connection.
+    pub(crate) fn post_as(&self, scene: &mut Scene, rid: u64, attributes: &str, elements: &str) -> At {
+        let sid = if self.sid.is_empty() { String::new() } else { format!(" sid='{}'", self.sid) };
+        let body = format!(
+            "<body xmlns='http://jabber.org/protocol/httpbind' xmlns:xmpp='urn:xmpp:xbosh' rid='{rid}'{sid} {attributes}>\
+             {elements}</body>"
+        );
+        let at = scene.connect_to_web();
+        scene.feed_http(at, bosh_post(&body).as_bytes())
+    }
+
+    /// Reads answers, and polls. True: the session is over.
+    fn read(&mut self, scene: &mut Scene, received: &mut Vec<Tree>) -> bool {
+        loop {
+            let mut unanswered = Vec::new();
+            for at in std::mem::take(&mut self.pending) {
+                let output = String::from_utf8(scene.http_output(at)).unwrap();
+                if output.is_empty() {
+                    unanswered.push(at);
+                    continue;
+                }
+                let body = bosh_answer(&output);
+                let root = body.root();
+                if let Some(sid) = root.attr("sid") {
+                    self.sid = sid.to_owned();
+                }
+                for element in root.children() {
+                    let mut xml = Vec::new();
+                    element.write(&mut xml, "");
+                    received.push(document(&xml, &Limits::default()).unwrap());
+                }
+                if root.attr("type") == Some("terminate") {
+                    self.condition = root.attr("condition").map(Into::into);
+                    return true;
+                }
+            }
+            self.pending = unanswered;
+            if !self.pending.is_empty() {
+                return false;
+            }
+            self.post(scene, "", "");
+        }
+    }
+
+    /// The client is gone, and all its connections.
+    fn go_away(&mut self, scene: &mut Scene) {
+        for at in std::mem::take(&mut self.pending) {
+            if let At::Xmpp(handle) = at {
+                scene.xmpp.reset(handle);
+            }
+        }
+        scene.settle();
+    }
+}
+
+pub(crate) fn bosh_post(body: &str) -> String {
+    let length = body.len();
+    format!("POST /http-bind HTTP/1.1\r\nHost: chat.example\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
+/// The body of an answer of BOSH.
+pub(crate) fn bosh_answer(output: &str) -> Tree {
+    let (head, body) = output.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("access-control-allow-origin: *"), "{output}");
+    document(body.as_bytes(), &Limits::default()).unwrap()
 }
