@@ -143,6 +143,7 @@ fn config() -> NodeConfig {
         presence_coalesce_ms,
         clock_skew_ms: 30_000,
         calls: chat::CallConfig::default(),
+        app_passwords: false,
     }
 }
 

@@ -210,6 +210,7 @@ fn config() -> NodeConfig {
         presence_coalesce_ms: 500,
         clock_skew_ms: 60_000,
         calls: CallConfig { from: CallsFrom::Everyone, burst: 0, per_minute: 0, ..CallConfig::default() },
+        app_passwords: false,
     }
 }
 

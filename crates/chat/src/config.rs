@@ -14,6 +14,8 @@ pub struct NodeConfig {
     pub presence_coalesce_ms: u64,
     pub clock_skew_ms: u64,
     pub calls: CallConfig,
+    /// Whether a gateway of this node accepts app passwords. Otherwise members get no address for apps.
+    pub app_passwords: bool,
 }
 
 /// Limits for clients, sent with the welcome. Guests get a quarter of the two rates.

@@ -25,7 +25,7 @@ fn create(scene: &Scene, device: &Device, name: &str) -> Result<AppPasswordShown
     }
 }
 
-type List = (Option<Box<str>>, Vec<AppPasswordRow>);
+type List = (Option<Box<str>>, Vec<KnownAppPassword>);
 
 fn listed(received: &[Delivery]) -> List {
     match received {
@@ -36,8 +36,20 @@ fn listed(received: &[Delivery]) -> List {
     }
 }
 
+/// Whether the user's own profile says that apps can sign in.
+fn has_apps(scene: &Scene, device: &Device) -> bool {
+    match &scene.ask(device, Request::new(5, account::Command::Profile { user: None }))[..] {
+        [event!(Some(5), account::Profile(card))] => card.own.unwrap().apps,
+        other => panic!("{other:?}"),
+    }
+}
+
 fn list(scene: &Scene, device: &Device) -> Vec<AppPasswordRow> {
-    listed(&scene.ask(device, Request::new(5, account::Command::ListAppPasswords))).1
+    listed(&scene.ask(device, Request::new(5, account::Command::ListAppPasswords)))
+        .1
+        .into_iter()
+        .map(|one| one.row)
+        .collect()
 }
 
 fn revoke(scene: &Scene, device: &Device, number: u32) -> Vec<Delivery> {
@@ -131,8 +143,16 @@ fn the_list_has_the_address_and_the_newest_first() {
     let received = scene.ask(&device, Request::new(5, account::Command::ListAppPasswords));
     let (address, rows) = listed(&received);
     assert_eq!(address.as_deref(), Some("^ann\\20^o\\27^neill@forum"));
-    assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [numbers[1], numbers[0]]);
+    assert_eq!(rows.iter().map(|one| one.row.number).collect::<Vec<_>>(), [numbers[1], numbers[0]]);
     assert!(list(&scene, &scene.sign_in("bob", "b")).is_empty(), "nobody sees the passwords of others");
+    let phone = sign_in(&scene, "Ann O'Neill", numbers[0], "phone").unwrap();
+    let connected = || {
+        let (_, rows) = listed(&scene.ask(&device, Request::new(5, account::Command::ListAppPasswords)));
+        rows.iter().map(|one| one.here).collect::<Vec<_>>()
+    };
+    assert_eq!(connected(), [false, true]);
+    scene.leave(&phone);
+    assert_eq!(connected(), [false, false]);
 }
 
 #[test]
@@ -164,7 +184,7 @@ fn revoking_ends_the_sessions_of_that_password_only() {
     revoke(&scene, &bob, shown.row.number);
     assert!(scene.take(&phones[0]).is_empty(), "another user cannot");
     let (_, left) = listed(&revoke(&scene, &laptop, shown.row.number));
-    assert_eq!(left.iter().map(|row| row.number).collect::<Vec<_>>(), [other.row.number]);
+    assert_eq!(left.iter().map(|one| one.row.number).collect::<Vec<_>>(), [other.row.number]);
     assert!(phones.iter().all(|phone| is_ended(&scene, phone, Refusal::SignedOut)));
     assert!(scene.take(&tablet).is_empty());
     assert_eq!(sign_in(&scene, "ann", shown.row.number, "p1").unwrap_err(), Refusal::SignedOut);
@@ -207,7 +227,19 @@ fn guests_have_no_app_passwords() {
     let scene = scene();
     let guest = scene.sign_in_guest("g");
     assert_eq!(create(&scene, &guest, "Phone"), Err(Refusal::NotAllowed));
-    assert!(list(&scene, &guest).is_empty());
+    let listed = listed(&scene.ask(&guest, Request::new(5, account::Command::ListAppPasswords)));
+    assert_eq!(listed, (None, Vec::new()), "an app cannot sign in as a guest");
+    assert!(has_apps(&scene, &guest), "the widget explains it");
+}
+
+#[test]
+fn without_a_gateway_for_apps_the_node_offers_none() {
+    let config = NodeConfig { app_passwords: false, ..scene::config() };
+    let scene = Scene::with(Mode::Open, config, store::Sqlite::in_memory());
+    let (ann, _) = ann(&scene);
+    assert!(!has_apps(&scene, &ann));
+    let (address, rows) = listed(&scene.ask(&ann, Request::new(5, account::Command::ListAppPasswords)));
+    assert_eq!((address, rows.len()), (None, 1), "the password is still listed, and can be revoked");
 }
 
 #[test]
@@ -274,8 +306,10 @@ fn disabling_xmpp_refuses_passwords_and_ends_their_sessions() {
     assert_eq!(sign_in(&scene, "ann", shown.row.number, "phone").unwrap_err(), Refusal::NotAllowed);
     assert_eq!(credentials(&scene, ID, "ann"), Err(Refusal::NotAllowed));
     assert_eq!(create(&scene, &ann, "Tablet"), Err(Refusal::NotAllowed));
-    assert_eq!(list(&scene, &ann).len(), 1);
+    let (address, rows) = listed(&scene.ask(&ann, Request::new(5, account::Command::ListAppPasswords)));
+    assert_eq!((address, rows.len(), has_apps(&scene, &ann)), (None, 1, false));
     set(&scene, "xmpp.enabled", "true");
+    assert!(has_apps(&scene, &ann));
     sign_in(&scene, "ann", shown.row.number, "phone").unwrap();
 }
 

@@ -505,6 +505,7 @@ fn answers() -> Vec<Event> {
                 may_rename: true,
                 may_remove: true,
                 devices: true,
+                apps: true,
             }),
         }))
         .into(),
@@ -514,8 +515,11 @@ fn answers() -> Vec<Event> {
             this: false,
         }])
         .into(),
-        account::Event::AppPasswords { address: Some("ann@forum".into()), passwords: vec![app_password()] }
-            .into(),
+        account::Event::AppPasswords {
+            address: Some("ann@forum".into()),
+            passwords: vec![KnownAppPassword { row: app_password(), here: true }],
+        }
+        .into(),
         account::Event::AppPassword(Box::new(AppPasswordShown {
             row: app_password(),
             password: AppPassword::chosen("twelve letters").unwrap(),

@@ -221,7 +221,7 @@ impl Running {
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(workers);
-        let node_config = node_config(config, role.as_ref())?;
+        let node_config = node_config(config, role.as_ref(), &for_xmpp)?;
         let web_config = WebConfig { xmpp: for_xmpp.on_web(), ..web_config(config, &files) };
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Outboxes { web: outbox, xmpp: ::xmpp::XmppOutbox::new(xmpp_mailboxes.clone()) };
@@ -567,7 +567,11 @@ fn web_config(config: &Config, files: &files::Place) -> WebConfig {
     }
 }
 
-fn node_config(config: &Config, role: Option<&calls::Role>) -> Outcome<NodeConfig> {
+fn node_config(
+    config: &Config,
+    role: Option<&calls::Role>,
+    for_xmpp: &xmpp::Listening,
+) -> Outcome<NodeConfig> {
     let limits = &config.limits;
     Ok(NodeConfig {
         limits: chat::Limits {
@@ -604,6 +608,7 @@ fn node_config(config: &Config, role: Option<&calls::Role>) -> Outcome<NodeConfi
         presence_coalesce_ms: config.presence.coalesce.as_millis(),
         clock_skew_ms: config.tokens.clock_skew.as_millis(),
         calls: calls::config(&config.calls, role)?,
+        app_passwords: for_xmpp.accepts_clients(),
     })
 }
 

@@ -147,6 +147,10 @@ impl Listening {
         self.web.is_some().then_some(other)
     }
 
+    pub(crate) fn accepts_clients(&self) -> bool {
+        !self.listeners.is_empty() || self.web.is_some()
+    }
+
     /// Where clients can connect.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners.iter().map(|listener| listener.addr).collect()
@@ -218,7 +222,12 @@ mod tests {
         };
         let expected = [("127.0.0.1:0", "auto", true), ("off", "auto", false), ("off", "on", true)];
         for (listen, web, is_on) in expected {
-            assert_eq!(on_web(listen, web).on_web().is_some(), is_on, "{listen} {web}");
+            let listening = on_web(listen, web);
+            assert_eq!(
+                (listening.on_web().is_some(), listening.accepts_clients()),
+                (is_on, is_on),
+                "{listen} {web}"
+            );
         }
         assert!(on_web("127.0.0.1:0", "off").on_web().is_none());
         assert!(message(|config| config.xmpp.web = "yes".into()).contains("`yes`"));

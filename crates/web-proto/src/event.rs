@@ -373,7 +373,8 @@ pub enum Event<'a> {
     /// Answer to `app_passwords` and `revoke_app_password`, the newest first.
     AppPasswords {
         re: u64,
-        /// The user's XMPP address. Absent if the site has no XMPP domain.
+        /// The user's XMPP address. Absent if no app can sign in: the operator has not set up XMPP, the site has disabled it,
+        /// or the user is a guest.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         address: Option<Cow<'a, str>>,
         #[serde(borrow)]
@@ -1041,6 +1042,9 @@ pub struct OwnProfile {
     /// The site keeps its members' devices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub devices: bool,
+    /// XMPP apps of members can sign in. Guests cannot use them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apps: bool,
 }
 
 /// A browser or app of the user.
@@ -1077,6 +1081,9 @@ pub struct AppPassword<'a> {
     /// Unix milliseconds of the last sign-in, up to an hour old. Absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<u64>,
+    /// An app that has signed in with it is connected now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub here: bool,
 }
 
 /// An entry of the user's contact list.

@@ -56,8 +56,8 @@ proptest! {
 }
 
 fn app_password() -> impl Strategy<Value = AppPassword<'static>> {
-    (any::<u32>(), text(), any::<u64>(), option::of(any::<u64>()))
-        .prop_map(|(number, name, created, used)| AppPassword { number, name, created, used })
+    (any::<u32>(), text(), any::<u64>(), option::of(any::<u64>()), any::<bool>())
+        .prop_map(|(number, name, created, used, here)| AppPassword { number, name, created, used, here })
 }
 
 fn device() -> impl Strategy<Value = Device<'static>> {
@@ -98,6 +98,7 @@ fn profile() -> impl Strategy<Value = Profile<'static>> {
     let own = (audience(), audience(), audience(), any::<bool>(), any::<bool>()).prop_map(
         |(may_write, see_presence, see_last_seen, may_rename, may_remove)| OwnProfile {
             devices: may_rename != may_remove,
+            apps: may_remove,
             may_write,
             see_presence,
             see_last_seen,

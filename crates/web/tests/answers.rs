@@ -178,6 +178,8 @@ fn an_account(said: &mut Said, ada: &mut Client) {
     let list = said.ask(&mut tim, json!({"t": "app_passwords", "rid": 66}));
     assert_eq!(list["passwords"], json!([made["created"]]));
     assert!(list["address"].as_str().unwrap().starts_with("tim@"), "{list}");
+    let profile = said.ask(&mut tim, json!({"t": "profile", "rid": 68}));
+    assert_eq!(profile["profile"]["own"]["apps"], true);
     let number = &made["created"]["number"];
     let left = said.ask(&mut tim, json!({"t": "revoke_app_password", "rid": 67, "number": number}));
     assert_eq!(left["passwords"], json!([]));

@@ -29,7 +29,8 @@ fn a_profile_is_changed_and_seen_on_every_transport() {
             "may_write": "contacts", "see_last_seen": "nobody"});
         let own = ask(&mut anna, &mut scene, change);
         assert_eq!(own["t"], "profile", "{carrier:?}: {own}");
-        let chosen = json!({"may_write": "contacts", "see_presence": "everybody", "see_last_seen": "nobody"});
+        let chosen = json!({"may_write": "contacts", "see_presence": "everybody", "see_last_seen": "nobody",
+            "apps": true});
         assert_eq!(own["profile"]["own"], chosen);
         let seen = ask(&mut tom, &mut scene, json!({"t": "profile", "rid": 1, "user": "anna"}));
         let seen = &seen["profile"];

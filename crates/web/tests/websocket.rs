@@ -27,6 +27,7 @@ fn start() -> Running {
         presence_coalesce_ms: 100,
         clock_skew_ms: 60_000,
         calls: chat::CallConfig::default(),
+        app_passwords: false,
     };
     let web_config = WebConfig { echo: true, ..WebConfig::default() };
     let outbox = WebOutbox::new(mailboxes.clone(), &limits, &web_config, || Timestamp(0));

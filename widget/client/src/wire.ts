@@ -1169,7 +1169,7 @@ export type Event =
   | {
       t: "app_passwords";
       re: number;
-      /** The user's XMPP address. Absent if the site has no XMPP domain. */
+      /** The user's XMPP address. Absent if no app can sign in: the operator has not set up XMPP, the site has disabled it, or the user is a guest. */
       address?: string;
       passwords: Array<AppPassword>;
     }
@@ -2058,6 +2058,8 @@ export type OwnProfile = {
   may_remove?: boolean;
   /** The site keeps its members' devices. */
   devices?: boolean;
+  /** XMPP apps of members can sign in. Guests cannot use them. */
+  apps?: boolean;
 };
 
 /** A browser or app of the user. */
@@ -2083,6 +2085,8 @@ export type AppPassword = {
   created: number;
   /** Unix milliseconds of the last sign-in, up to an hour old. Absent if there was none. */
   used?: number;
+  /** An app that has signed in with it is connected now. */
+  here?: boolean;
 };
 
 /** An entry of the user's contact list. */

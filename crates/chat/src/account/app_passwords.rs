@@ -29,7 +29,7 @@ pub const APP_PASSWORD_NAME_BYTES: usize = 64;
 /// The time of the last use is stored at most so often.
 const NOTED_EVERY_MS: u64 = 3_600_000;
 
-/// An app password, as its user sees it in the list.
+/// An app password, as it is stored, without its keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppPasswordRow {
     /// Unique on the site, and never used again.
@@ -38,6 +38,14 @@ pub struct AppPasswordRow {
     pub created: Timestamp,
     /// The last sign-in, up to an hour old; None: never used.
     pub used: Option<Timestamp>,
+}
+
+/// An app password in the list of its user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownAppPassword {
+    pub row: AppPasswordRow,
+    /// An app that has signed in with it is connected to this node.
+    pub here: bool,
 }
 
 /// The name without spaces around it. None if it is empty, too long, or has misleading characters.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::app_passwords::{AppPasswordRow, AppPasswordShown};
+use super::app_passwords::{AppPasswordShown, KnownAppPassword};
 use super::devices::KnownDevice;
 use super::erasure::Renamed;
 use super::profile::ProfileCard;
@@ -20,10 +20,10 @@ pub enum Event {
     Renamed(Arc<Renamed>),
     Profile(Box<ProfileCard>),
     Devices(Vec<KnownDevice>),
-    /// The user's app passwords, newest first, and the user's address if the site has a domain.
+    /// The user's app passwords, newest first, and the user's address for apps if they can sign in now.
     AppPasswords {
         address: Option<Box<str>>,
-        passwords: Vec<AppPasswordRow>,
+        passwords: Vec<KnownAppPassword>,
     },
     AppPassword(Box<AppPasswordShown>),
     Exported {

@@ -10,6 +10,7 @@ pub(crate) mod guest_merge;
 pub(crate) mod profile;
 pub(crate) mod store;
 
+use crate::NodeConfig;
 use crate::account::erasure::Erasing;
 use crate::account::guest_merge::Merges;
 use crate::account::store::AccountStore;
@@ -38,6 +39,7 @@ pub(crate) struct Account {
     sessions: Arc<Sessions>,
     sites: Arc<Sites>,
     store: Arc<dyn AccountStore>,
+    config: Arc<NodeConfig>,
     rng: Arc<Rng>,
 }
 
@@ -52,6 +54,7 @@ impl Account {
         sessions: Arc<Sessions>,
         sites: Arc<Sites>,
         store: Arc<dyn AccountStore>,
+        config: Arc<NodeConfig>,
         rng: Arc<Rng>,
     ) -> Account {
         Account {
@@ -65,6 +68,7 @@ impl Account {
             sessions,
             sites,
             store,
+            config,
             rng,
         }
     }

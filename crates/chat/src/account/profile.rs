@@ -59,6 +59,8 @@ pub struct OwnCard {
     pub may_remove: bool,
     /// The site lets members see their devices.
     pub devices: bool,
+    /// Apps of members can sign in to the site on this node. Guests get it too, but cannot have app passwords.
+    pub apps: bool,
 }
 
 /// A change of a profile. Fields that are None stay.

@@ -115,6 +115,7 @@ impl Node {
             sessions.clone(),
             sites.clone(),
             store.clone(),
+            config.clone(),
             rng.clone(),
         ));
         let import = Arc::new(Import::new(

@@ -98,6 +98,7 @@ mod tests {
             presence_coalesce_ms: 0,
             clock_skew_ms: 0,
             calls: CallConfig::default(),
+            app_passwords: false,
         };
         let outbox = Arc::new(Delivered::default());
         let (sites, counters) = (Arc::new(Sites::default()), Arc::new(Counters::default()));

@@ -81,6 +81,7 @@ pub fn config() -> NodeConfig {
         presence_coalesce_ms: 500,
         clock_skew_ms: 60_000,
         calls: CallConfig { burst: 0, per_minute: 0, ..CallConfig::default() },
+        app_passwords: true,
     }
 }
 

@@ -109,6 +109,7 @@ impl InProcess {
             presence_coalesce_ms: 500,
             clock_skew_ms: 30_000,
             calls: chat::CallConfig::default(),
+            app_passwords: false,
         };
         let outbox = Arc::clone(&sessions) as Arc<dyn Outbox>;
         InProcess { node: Node::new(config, Arc::clone(store), outbox, seed), secret, sessions }

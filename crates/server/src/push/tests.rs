@@ -216,5 +216,6 @@ pub(crate) fn config() -> NodeConfig {
         presence_coalesce_ms: 100,
         clock_skew_ms: 60_000,
         calls: chat::CallConfig::default(),
+        app_passwords: false,
     }
 }

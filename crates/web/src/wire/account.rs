@@ -23,11 +23,11 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) ->
         Of::AppPasswords { address, passwords } => Event::AppPasswords {
             re: number(delivery),
             address: address.as_deref().map(Cow::Borrowed),
-            passwords: passwords.iter().map(app_password).collect(),
+            passwords: passwords.iter().map(|one| app_password(&one.row, one.here)).collect(),
         },
         Of::AppPassword(shown) => Event::AppPassword {
             re: number(delivery),
-            created: app_password(&shown.row),
+            created: app_password(&shown.row, false),
             password: shown.password.as_str().into(),
         },
         Of::Exported { messages, next } => {
@@ -67,6 +67,7 @@ fn profile(card: &chat::ProfileCard) -> web_proto::Profile<'_> {
             may_rename: own.may_rename,
             may_remove: own.may_remove,
             devices: own.devices,
+            apps: own.apps,
         }),
     }
 }
@@ -118,8 +119,9 @@ fn device(device: &chat::KnownDevice) -> web_proto::Device<'_> {
     }
 }
 
-fn app_password(row: &chat::AppPasswordRow) -> web_proto::AppPassword<'_> {
+fn app_password(row: &chat::AppPasswordRow, here: bool) -> web_proto::AppPassword<'_> {
     web_proto::AppPassword {
+        here,
         number: row.number,
         name: Cow::Borrowed(&row.name),
         created: row.created.0,

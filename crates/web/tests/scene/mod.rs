@@ -121,6 +121,7 @@ impl Scene {
             presence_coalesce_ms: 100,
             clock_skew_ms: 60_000,
             calls: calls(),
+            app_passwords: true,
         };
         let node = Arc::new(Node::new(node_config, store.clone(), outbox, [7; 32]));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

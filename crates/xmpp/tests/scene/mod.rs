@@ -90,6 +90,7 @@ impl Scene {
             presence_coalesce_ms: 100,
             clock_skew_ms: 60_000,
             calls: chat::CallConfig::default(),
+            app_passwords: true,
         };
         let node = Arc::new(Node::new(config, store, Arc::new(outbox), [7; 32]));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

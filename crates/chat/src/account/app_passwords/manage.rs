@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::account::app_passwords::{
-    AppCredentials, AppPassword, AppPasswordRow, NewAppPassword, StoredCredentials, app_password_name,
-    are_allowed,
+    AppCredentials, AppPassword, AppPasswordRow, KnownAppPassword, NewAppPassword, StoredCredentials,
+    app_password_name, are_allowed,
 };
 use crate::account::{Account, Event};
 use crate::command::AnswerTo;
 use crate::session::{Asker, Completion};
+use crate::site::live::LiveSite;
 use crate::store::unavailable;
 use crate::{By, Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
 use rand::Rng as _;
@@ -51,14 +52,31 @@ impl Account {
         });
     }
 
+    /// The domain at which members' apps can sign in now. None: the node or the site accepts no apps, or the site has no domain.
+    pub(crate) fn app_domain<'a>(&self, live: &'a LiveSite) -> Option<&'a str> {
+        let is_open = self.config.app_passwords && are_allowed(&live.site.settings).is_ok();
+        live.site.domain().filter(|_| is_open)
+    }
+
     pub(crate) fn list_app_passwords(self: &Arc<Self>, asker: &Asker, re: u64) {
         let handle = asker.session.handle;
-        let domain = asker.site.site.domain();
+        let domain = self.app_domain(&asker.site).filter(|_| !asker.guest);
         let address = domain.map(|domain| format!("{}@{domain}", asker.sub.address_local()).into());
-        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, passwords| {
+        let user = asker.session.user;
+        let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, rows: Vec<AppPasswordRow>| {
+            let connected = this.connected_app_passwords(user);
+            let known = |row: AppPasswordRow| KnownAppPassword { here: connected.contains(&row.number), row };
+            let passwords = rows.into_iter().map(known).collect();
             this.sessions.answer(handle, re, Event::AppPasswords { address, passwords });
         });
-        self.store.app_passwords(asker.session.user, done);
+        self.store.app_passwords(user, done);
+    }
+
+    /// The numbers of the passwords with which apps are connected.
+    fn connected_app_passwords(&self, user: UserId) -> Vec<u32> {
+        let mut shard = self.sessions.lock(user);
+        let here = shard.user(user);
+        here.map_or(Vec::new(), |here| here.sessions.iter().filter_map(|one| one.by.password()).collect())
     }
 
     /// Ends the sessions of the password, and answers with the remaining ones. If the asker has signed in with it, its session

@@ -61,6 +61,7 @@ impl Account {
                     may_rename: members.rename,
                     may_remove: members.remove,
                     devices: members.devices && !row.profile.guest,
+                    apps: self.app_domain(&asker.site).is_some(),
                 }
             }),
             person: person(&row, presence),
