@@ -42,6 +42,8 @@ export function useOverlays(below: Below, phone: boolean): Overlays {
     setQuestion(undefined);
     setCover(undefined);
   }, []);
+  // A sheet that asks stays open.
+  const answered = useCallback(() => setQuestion(undefined), []);
   const failed = () => {
     close();
     announce(wording.loadFailed);
@@ -51,7 +53,7 @@ export function useOverlays(below: Below, phone: boolean): Overlays {
       {cover && <Lazy part={cover.part} props={{ ...cover.props, onClose: close }} onFailed={failed} />}
       {menu && <Lazy part={menuPart} props={{ request: menu, onClose: close }} onFailed={failed} />}
       {emoji && <Lazy part={picker} props={{ request: emoji, phone, onClose: close }} onFailed={failed} />}
-      {question && <Lazy part={confirm} props={{ question, onClose: close }} onFailed={failed} />}
+      {question && <Lazy part={confirm} props={{ question, onClose: answered }} onFailed={failed} />}
     </>
   );
   return { context, covered: (menu ?? question ?? emoji ?? cover) !== undefined, layer, close };
