@@ -416,6 +416,8 @@ declare module 'virtual:messages' {
       signOut: string;
       signOutOf(name: string): string;
       deviceIsOut: string;
+      apps: string;
+      appsRow: string;
       yourData: string;
       yourDataHint: string;
       yourDataCopy: string;
@@ -431,6 +433,50 @@ declare module 'virtual:messages' {
       removeExplain: string;
       removeExplainAll: string;
       unblockOne(name: string): string;
+    };
+    appPasswords: {
+      intro: string;
+      otherApps: string;
+      address: string;
+      addressHint: string;
+      addressCopy: string;
+      addressCopied: string;
+      qrShow: string;
+      qrHide: string;
+      qrLabel: string;
+      qrHint: string;
+      passwords: string;
+      passwordsHint: string;
+      name: string;
+      namePlaceholder: string;
+      make: string;
+      made: string;
+      shownTitle(name: string): string;
+      shownHint: string;
+      passwordCopy: string;
+      passwordCopied: string;
+      copyFailed: string;
+      done: string;
+      createdAt(when: string): string;
+      connected: string;
+      usedAt(when: string): string;
+      usedLately: string;
+      neverUsed: string;
+      revoke: string;
+      revokeOf(name: string): string;
+      revokeAsk(name: string): string;
+      revokeExplain: string;
+      revoked: string;
+      refused: {
+        too_many_app_passwords: string;
+        bad_value: string;
+        not_allowed: string;
+        other: string;
+      };
+      offTitle: string;
+      offHint: string;
+      guestTitle: string;
+      guestHint: string;
     };
     me: {
       presence: string;
@@ -935,6 +981,72 @@ declare module 'virtual:messages' {
         end_raid: string;
       };
       guard: string;
+      values: {
+        open: string;
+        read_only: string;
+        closed: string;
+        default: string;
+        nobody: string;
+        contacts: string;
+        everyone: string;
+        reject: string;
+        hold: string;
+        flag: string;
+        allow: string;
+        deny: string;
+      };
+      saved: string;
+      notSaved(why: string): string;
+      tester: string;
+      testerHint: string;
+      testText: string;
+      test: string;
+      outcome: {
+        sent: string;
+        flag: string;
+        hold: string;
+        reject: string;
+      };
+      hitKinds: {
+        word: string;
+        link: string;
+        pattern: string;
+        unreadable: string;
+      };
+      raidTitle: string;
+      raidHint: string;
+      raidUntil(time: string): string;
+      beginRaid: string;
+      endRaid: string;
+      minutes(count: number): string;
+      hours(count: number): string;
+      readOnlyNow: string;
+      closedNow: string;
+      roles: string;
+      rolesHint: string;
+      roleOf(name: string): string;
+      roleNames: {
+        member: string;
+        moderator: string;
+        admin: string;
+      };
+      findMember: string;
+      filterFound: string;
+      approve: string;
+      refuse: string;
+      refuseWhy: string;
+      heldHint: string;
+      withDevices: string;
+      devicesHint: string;
+      level: string;
+      levels: {
+        auto: string;
+        new: string;
+        basic: string;
+        trusted: string;
+      };
+    };
+    settingsForm: {
       groups: {
         access: string;
         strangers: string;
@@ -1022,20 +1134,6 @@ declare module 'virtual:messages' {
           on: string;
         };
       };
-      values: {
-        open: string;
-        read_only: string;
-        closed: string;
-        default: string;
-        nobody: string;
-        contacts: string;
-        everyone: string;
-        reject: string;
-        hold: string;
-        flag: string;
-        allow: string;
-        deny: string;
-      };
       patterns: string;
       patternsHint: string;
       pattern(position: number): string;
@@ -1043,57 +1141,7 @@ declare module 'virtual:messages' {
       addPattern: string;
       removePattern(position: number): string;
       saveSettings: string;
-      saved: string;
       unsaved(count: number): string;
-      notSaved(why: string): string;
-      tester: string;
-      testerHint: string;
-      testText: string;
-      test: string;
-      outcome: {
-        sent: string;
-        flag: string;
-        hold: string;
-        reject: string;
-      };
-      hitKinds: {
-        word: string;
-        link: string;
-        pattern: string;
-        unreadable: string;
-      };
-      raidTitle: string;
-      raidHint: string;
-      raidUntil(time: string): string;
-      beginRaid: string;
-      endRaid: string;
-      minutes(count: number): string;
-      hours(count: number): string;
-      readOnlyNow: string;
-      closedNow: string;
-      roles: string;
-      rolesHint: string;
-      roleOf(name: string): string;
-      roleNames: {
-        member: string;
-        moderator: string;
-        admin: string;
-      };
-      findMember: string;
-      filterFound: string;
-      approve: string;
-      refuse: string;
-      refuseWhy: string;
-      heldHint: string;
-      withDevices: string;
-      devicesHint: string;
-      level: string;
-      levels: {
-        auto: string;
-        new: string;
-        basic: string;
-        trusted: string;
-      };
     };
     loader: {
       open: string;
@@ -1101,11 +1149,17 @@ declare module 'virtual:messages' {
       unread(count: number): string;
     };
   }
-  export type LateNamespace = Exclude<keyof Messages, 'shell' | 'loader' | 'server'>;
+  export type RareNamespace = 'appPasswords' | 'settingsForm';
+  export type RareMessages = Pick<Messages, RareNamespace>;
+  export type LateNamespace = Exclude<keyof Messages, RareNamespace | 'shell' | 'loader' | 'server'>;
   export type LateMessages = Pick<Messages, LateNamespace>;
+  export interface LateTexts {
+    late(plural: Plural): LateMessages;
+    rare(): Promise<{ rare(plural: Plural): RareMessages }>;
+  }
   export interface Language {
     shell(plural: Plural): Messages['shell'];
-    late(): Promise<{ late(plural: Plural): LateMessages }>;
+    late(): Promise<LateTexts>;
   }
   export const LANGUAGES: Record<string, () => Promise<Language>>;
 }

@@ -17,6 +17,9 @@ const SETTINGS = {
   KITH_LIMITS_SEND_PER_MINUTE: '0',
   KITH_LIMITS_COMMAND_BURST: '0',
   KITH_LIMITS_COMMAND_PER_MINUTE: '0',
+  // Members see the entry for their apps. No app connects.
+  KITH_XMPP_LISTEN: '127.0.0.1:0',
+  KITH_XMPP_ALLOW_PLAIN: 'true',
 };
 
 const HTML = 'text/html; charset=utf-8';

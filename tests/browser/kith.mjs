@@ -16,6 +16,8 @@ const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug
 
 /** Leaves out the variables of the tests: the binary would read all variables that begin with KITH_ as settings. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
+/** Without it, the first of several nodes would take the usual port for XMPP, and only its members would have apps. */
+const WITHOUT_XMPP = { KITH_XMPP_LISTEN: 'off' };
 
 /** All started nodes, because a failed test may not have stopped its node. */
 const started = new Set();
@@ -56,7 +58,7 @@ export class Kith {
     const flags = [...this.flags, '--data', this.data, '--http', this.http];
     this.process = spawn(BINARY, ['demo', ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...env, ...this.settings },
+      env: { ...env, ...WITHOUT_XMPP, ...this.settings },
     });
     const node = this.process;
     started.add(node);

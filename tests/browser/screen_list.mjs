@@ -411,10 +411,42 @@ export const SCREENS = {
       await s.in('.sheet .blocked-row').first().waitFor();
     },
   },
+  apps: {
+    title: 'Apps',
+    text: 'Your address and passwords for XMPP apps. A password is shown once.',
+    act: async s => {
+      await s.sheet(4);
+      const name = s.in('.app-form input');
+      await name.fill('Conversations');
+      await name.press('Enter');
+      await s.in('.app-shown').waitFor();
+      await s.in('.app-shown').evaluate(one => one.scrollIntoView({ block: 'center' }));
+      // In a picture, anybody could read it.
+      await s.in('.copy-large .copy-value').evaluate(one => {
+        one.textContent = 'abcde-fghjk-mnpqr-tuvwx-y3467';
+      });
+    },
+    after: s =>
+      s
+        .in('.app-row .button')
+        .first()
+        .click()
+        .then(() => s.in('.confirm .button-danger').click()),
+  },
+  appAddress: {
+    title: 'The address for apps',
+    text: 'A phone reads it from the QR code.',
+    act: async s => {
+      await s.sheet(4);
+      await s.in('.app-form').waitFor();
+      if (!(await s.in('.qr-code').isVisible())) await s.in('.app-part .app-button').first().click();
+      await s.in('.qr-code').waitFor();
+    },
+  },
   data: {
     title: 'Your data',
     text: 'Download a copy, or delete the account.',
-    act: s => s.sheet(4),
+    act: s => s.sheet(5),
   },
   notifications: {
     title: 'Notifications',

@@ -57,8 +57,8 @@ const shared = {
   },
 };
 
-/** Each language has two bundles: the texts of the shell, and the texts of all lazy parts. */
-const TEXTS = /virtual:messages\/([a-z]+(?:_late)?)$/;
+/** Each language has three bundles: the texts of the shell, of the lazy parts, and of the parts that few members open. */
+const TEXTS = /virtual:messages\/([a-z]+(?:_late|_rare)?)$/;
 
 await rm(dist, { recursive: true, force: true });
 const modules = await buildModules();

@@ -77,6 +77,8 @@ const BUNDLES = {
     'app/src/features/rooms/',
     'client/src/rooms.ts',
   ],
+  // Addresses and passwords of a member's XMPP apps, with the maker of QR codes. Apart from `tabs`: few members open it.
+  apps: ['app/src/features/app_passwords/', 'node_modules/lean-qr/'],
   // Reports, sanctions and the settings of a site. Apart from `tabs`: most members never need these 7 kB.
   moderation: ['app/src/features/moderation/', 'app/src/features/site_settings/'],
   // A call of two.

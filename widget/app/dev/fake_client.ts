@@ -2,6 +2,7 @@
 
 import {
   type Answer,
+  type AppPassword,
   type CallAction,
   type CallEvent,
   type Client,
@@ -173,6 +174,11 @@ export class FakeClient implements Client {
     { device: '1', browser: 'Firefox', system: 'Linux', created: 0, used: 0, here: true, this: true },
     { device: '2', browser: 'Safari', system: 'iPhone', created: 0, used: 0 },
   ];
+  address: string | undefined = 'me@garden.example';
+  passwords: AppPassword[] = [
+    { number: 2, name: 'Dino', created: 0, used: 0, here: true },
+    { number: 1, name: 'Old phone', created: 0 },
+  ];
   readonly own: OwnProfile = {
     may_write: 'everybody',
     see_presence: 'everybody',
@@ -180,6 +186,7 @@ export class FakeClient implements Client {
     may_rename: true,
     may_remove: true,
     devices: true,
+    apps: true,
   };
   readonly persons = new Map<string, KnownPerson>();
   readonly presences = new Map<string, { presence: Presence; lastSeen?: number }>();
@@ -713,7 +720,23 @@ export class FakeClient implements Client {
   private answer(request: Unnumbered): Promise<Event> {
     if (request.t === 'profile') return Promise.resolve(this.profileEvent(request.user));
     if (request.t === 'devices') return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });
+    if (request.t === 'app_passwords') return Promise.resolve(this.passwordsEvent());
     this.note(JSON.stringify(request));
+    if (request.t === 'create_app_password') {
+      const number = (this.passwords[0]?.number ?? 0) + 1;
+      const created: AppPassword = { number, name: request.name, created: this.now };
+      this.passwords = [created, ...this.passwords];
+      return Promise.resolve({
+        t: 'app_password',
+        re: 0,
+        created,
+        password: 'abcde-fghjk-mnpqr-tuvwx-y3467',
+      });
+    }
+    if (request.t === 'revoke_app_password') {
+      this.passwords = this.passwords.filter(one => one.number !== request.number);
+      return Promise.resolve(this.passwordsEvent());
+    }
     if (request.t === 'sign_out') {
       this.devices = this.devices.filter(one => one.device !== request.device);
       return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });
@@ -724,6 +747,11 @@ export class FakeClient implements Client {
     if (name) this.myself = { ...this.myself, name };
     Object.assign(this.own, audiences);
     return Promise.resolve(this.profileEvent());
+  }
+
+  private passwordsEvent(): Event {
+    const { address, passwords } = this;
+    return { t: 'app_passwords', re: 0, ...(address !== undefined && { address }), passwords };
   }
 
   private profileEvent(user?: string): Event {

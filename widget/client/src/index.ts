@@ -7,6 +7,7 @@ export { type ClientOptions, createClient } from './member.ts';
 export type { MessageExtras } from './message_extras.ts';
 export type { Answer, Ask, Unnumbered } from './request.ts';
 export type {
+  AppPassword,
   Audience,
   AuditEntry,
   CallAction,

@@ -10,6 +10,8 @@ export const FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../../../me
 export const BASE = 'en';
 /** The namespace that is fetched with the interface. The others of a language are fetched together on demand. */
 export const SHELL = 'shell';
+/** Namespaces of sheets that few members open. They have a file of their own, because a call waits for all others. */
+export const RARE = ['appPasswords', 'settingsForm'];
 /** Namespaces outside of the interface: the loader has its texts in its script, the server in its binary. */
 export const ELSEWHERE = ['loader', 'server'];
 

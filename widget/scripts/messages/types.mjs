@@ -1,6 +1,6 @@
 // Generates the TypeScript types of the compiled texts from English. Missing texts and wrong calls do not compile.
 
-import { argumentsOf, BASE, ELSEWHERE, parseText } from './catalogue.mjs';
+import { argumentsOf, BASE, ELSEWHERE, parseText, RARE } from './catalogue.mjs';
 
 export function types(catalogues) {
   const tree = {};
@@ -12,7 +12,8 @@ export function types(catalogues) {
     at[keys.at(-1)] = Array.from(argumentsOf(parseText(text)));
   }
   const namespaces = Object.entries(tree).map(([name, texts]) => `    ${name}: ${print(texts, '    ')};\n`);
-  const elsewhere = ['shell', ...ELSEWHERE].map(one => `'${one}'`).join(' | ');
+  const union = names => names.map(one => `'${one}'`).join(' | ');
+  const elsewhere = union(['shell', ...ELSEWHERE]);
   return `// Generated from messages/en.json by \`npm run messages\`. Do not edit.
 
 declare module 'virtual:messages' {
@@ -21,11 +22,17 @@ declare module 'virtual:messages' {
   /** The texts of every namespace. A text with one argument is a function of it; one with several takes an object. */
   export interface Messages {
 ${namespaces.join('')}  }
-  export type LateNamespace = Exclude<keyof Messages, ${elsewhere}>;
+  export type RareNamespace = ${union(RARE)};
+  export type RareMessages = Pick<Messages, RareNamespace>;
+  export type LateNamespace = Exclude<keyof Messages, RareNamespace | ${elsewhere}>;
   export type LateMessages = Pick<Messages, LateNamespace>;
+  export interface LateTexts {
+    late(plural: Plural): LateMessages;
+    rare(): Promise<{ rare(plural: Plural): RareMessages }>;
+  }
   export interface Language {
     shell(plural: Plural): Messages['shell'];
-    late(): Promise<{ late(plural: Plural): LateMessages }>;
+    late(): Promise<LateTexts>;
   }
   export const LANGUAGES: Record<string, () => Promise<Language>>;
 }

@@ -1,7 +1,7 @@
 // Vite plugin: provides the compiled texts as modules. messages.d.ts declares their exports.
 
 import { join } from 'node:path';
-import { BASE, ELSEWHERE, FOLDER, readCatalogues, SHELL } from './catalogue.mjs';
+import { BASE, ELSEWHERE, FOLDER, RARE, readCatalogues, SHELL } from './catalogue.mjs';
 import { compile, PLURAL } from './compile.mjs';
 
 const PREFIX = 'virtual:messages';
@@ -20,9 +20,10 @@ export function messages() {
       if (name === undefined) return languages(catalogues);
       if (name === 'plural') return PLURAL;
       if (name === 'loader') return loader(catalogues);
-      const [language, late] = name.split('_');
+      const [language, part] = name.split('_');
       for (const one of [BASE, language]) this.addWatchFile(join(FOLDER, `${one}.json`));
-      return late ? lateTexts(catalogues, language) : shell(catalogues, language);
+      if (part === 'rare') return rareTexts(catalogues, language);
+      return part ? lateTexts(catalogues, language) : shell(catalogues, language);
     },
   };
 }
@@ -39,8 +40,15 @@ export const late = () => import('${PREFIX}/${language}_late');`;
 
 function lateTexts(catalogues, language) {
   const namespaces = new Set(Array.from(catalogues.get(BASE).keys(), path => path.split('.', 1)[0]));
-  const late = Array.from(namespaces).filter(one => one !== SHELL && !ELSEWHERE.includes(one));
-  return `export const late = plural => ${compile(catalogues, language, late)};`;
+  const others = [SHELL, ...RARE, ...ELSEWHERE];
+  const late = Array.from(namespaces).filter(one => !others.includes(one));
+  return `export const late = plural => ${compile(catalogues, language, late)};
+export const rare = () => import('${PREFIX}/${language}_rare');`;
+}
+
+function rareTexts(catalogues, language) {
+  const texts = RARE.map(one => `${one}: ${compile(catalogues, language, [one])}`);
+  return `export const rare = plural => ({ ${texts.join(', ')} });`;
 }
 
 function loader(catalogues) {

@@ -1,6 +1,7 @@
-// The texts of lazy parts in the member's language. One request fetches all of them.
+// The texts of lazy parts in the member's language. One request fetches all of them, and another one those of the parts
+// that few members open.
 
-import type { LateMessages, LateNamespace, Messages } from 'virtual:messages';
+import type { LateNamespace, Messages, RareNamespace } from 'virtual:messages';
 import { useWording } from '../app_context.tsx';
 import type { Wording } from './wording.ts';
 
@@ -9,18 +10,21 @@ export interface Fetchable {
   fetch(wording: Wording): Promise<unknown>;
 }
 
-type Words<N extends LateNamespace> = Wording & Messages[N];
+type Namespace = LateNamespace | RareNamespace;
+type Words<N extends Namespace> = Wording & Messages[N];
 
 class Lazy {
-  #words = new Map<LateNamespace, object>();
+  #words = new Map<Namespace, object>();
 
   constructor(
     readonly wording: Wording,
-    readonly texts: LateMessages,
+    readonly texts: Partial<Messages>,
   ) {}
 
-  of<N extends LateNamespace>(namespace: N): Words<N> {
-    const made = this.#words.get(namespace) ?? { ...this.wording, ...this.texts[namespace] };
+  of<N extends Namespace>(namespace: N): Words<N> {
+    const texts = this.texts[namespace];
+    if (texts === undefined) throw new Error(`the texts of ${namespace} are not fetched yet`);
+    const made = this.#words.get(namespace) ?? { ...this.wording, ...texts };
     this.#words.set(namespace, made);
     return made as Words<N>;
   }
@@ -34,13 +38,21 @@ export const lateWords: Fetchable = {
   },
 };
 
+/** The texts of the namespaces in `RARE` (`scripts/messages/catalogue.mjs`), and all others. */
+export const rareWords: Fetchable = {
+  async fetch(wording) {
+    const [rare] = await Promise.all([wording.fetchRare(), lateWords.fetch(wording)]);
+    Object.assign(fetched.get(wording)?.texts ?? {}, rare);
+  },
+};
+
 /** The texts of a namespace, together with those of the shell. */
-export function wordsOf<N extends LateNamespace>(wording: Wording, namespace: N): Words<N> {
+export function wordsOf<N extends Namespace>(wording: Wording, namespace: N): Words<N> {
   const late = fetched.get(wording);
   if (late === undefined) throw new Error('the late texts are not fetched yet');
   return late.of(namespace);
 }
 
-export function useWords<N extends LateNamespace>(namespace: N): Words<N> {
+export function useWords<N extends Namespace>(namespace: N): Words<N> {
   return wordsOf(useWording(), namespace);
 }

@@ -1,6 +1,6 @@
 /** All texts, numbers and times that a member reads, in the member's language. */
 
-import { LANGUAGES, type LateMessages, type Messages } from 'virtual:messages';
+import { LANGUAGES, type LateMessages, type Messages, type RareMessages } from 'virtual:messages';
 import { pluralOf } from 'virtual:messages/plural';
 
 /** The texts of the shell together with times and numbers of the same language. */
@@ -10,6 +10,8 @@ export interface Wording extends ShellTexts {
   direction: 'ltr' | 'rtl';
   /** Fetches the texts of lazy parts. */
   fetchLazy(): Promise<LateMessages>;
+  /** Fetches the texts of lazy parts that few members open. */
+  fetchRare(): Promise<RareMessages>;
   /** Clock time of a message: "10:02". */
   clock(time: number): string;
   /** Full date and time, for tooltips and screen readers. */
@@ -76,6 +78,7 @@ export async function fetchWording(wanted: readonly string[], timeZone?: string)
     language,
     direction: RTL.has(base(tags[0] ?? language)) ? 'rtl' : 'ltr',
     fetchLazy: async () => (await texts.late()).late(plural),
+    fetchRare: async () => (await (await texts.late()).rare()).rare(plural),
     clock: time => clock.format(time),
     full: time => full.format(time),
     day(time, now) {

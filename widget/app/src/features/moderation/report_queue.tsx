@@ -18,7 +18,7 @@ import { failureOf } from './moderation_errors.ts';
 import { ModerationLog } from './moderation_log.tsx';
 import { ModeratorActionForm } from './moderator_action_form.tsx';
 
-export { lateWords as words } from '../../wording/late_words.ts';
+export { rareWords as words } from '../../wording/late_words.ts';
 
 export function ModerationSheet({ onClose }: { onClose(): void }) {
   useStyles(css);

@@ -16,6 +16,7 @@ import { askProfile } from './profile_requests.ts';
 const statusPart = lazy(() => import('./status_sheet.tsx'), 'StatusSheet');
 const privacyPart = lazy(() => import('./privacy_sheet.tsx'), 'PrivacySheet');
 const devicesPart = lazy(() => import('./devices_sheet.tsx'), 'DevicesSheet');
+const appsPart = lazy(() => import('../app_passwords/app_passwords_sheet.tsx'), 'AppPasswordsSheet');
 const dataPart = lazy(() => import('./data_sheet.tsx'), 'DataSheet');
 const blockedPart = lazy(() => import('./blocked_sheet.tsx'), 'BlockedSheet');
 
@@ -58,6 +59,9 @@ export function Account() {
             hint={words.devicesRow}
             onOpen={() => show(devicesPart, {})}
           />
+        )}
+        {profile?.own?.apps && (
+          <Row icon="app" name={words.apps} hint={words.appsRow} onOpen={() => show(appsPart, {})} />
         )}
         <Row
           icon="save"

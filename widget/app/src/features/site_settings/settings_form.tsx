@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function SettingsForm({ settings, notSaved, onSave }: Props) {
-  const words = useWords('siteSettings');
+  const words = useWords('settingsForm');
   /** The changed settings that are not saved yet, by path. */
   const [changed, setChanged] = useState<ReadonlyMap<string, unknown>>(new Map());
   const set = (path: string, value: unknown) => {
@@ -77,8 +77,8 @@ interface FieldProps {
 }
 
 function Field({ setting: { path, kind }, value, onChange }: FieldProps) {
-  const words = useWords('siteSettings');
-  const values: Record<string, string> = words.values;
+  const words = useWords('settingsForm');
+  const values: Record<string, string> = useWords('siteSettings').values;
   const name = textAt(words.settings, path);
   const hint = textAt(words.hints, path);
   const id = `guard-${path}`;
@@ -167,7 +167,8 @@ interface Pattern {
 const ACTS = SETTINGS['filters.words_act'].values;
 
 function Patterns({ patterns, onChange }: { patterns: readonly Pattern[]; onChange(now: Pattern[]): void }) {
-  const words = useWords('siteSettings');
+  const words = useWords('settingsForm');
+  const { values } = useWords('siteSettings');
   const put = (at: number, now: Partial<Pattern>) =>
     onChange(patterns.map((one, index) => (index === at ? { ...one, ...now } : one)));
   return (
@@ -193,7 +194,7 @@ function Patterns({ patterns, onChange }: { patterns: readonly Pattern[]; onChan
           >
             {ACTS.map(act => (
               <option key={act} value={act}>
-                {words.values[act]}
+                {values[act]}
               </option>
             ))}
           </select>

@@ -3,10 +3,10 @@
 import { type Me, RequestError, type SiteSettings } from '@kith/client';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../../test/draw.ts';
-import { lateWords } from '../../wording/late_words.ts';
+import { rareWords } from '../../wording/late_words.ts';
 import { SiteAdmin } from './site_admin.tsx';
 
-beforeAll(() => lateWords.fetch(WORDING));
+beforeAll(() => rareWords.fetch(WORDING));
 
 /** Renders the settings for an admin. `answer` is the server's response to loading and saving settings. */
 function desk(answer: (patch?: SiteSettings) => Promise<SiteSettings>) {

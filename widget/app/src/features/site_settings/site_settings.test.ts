@@ -7,7 +7,9 @@ const PATHS = GROUPS.flatMap(group => group.settings.map(one => one.path));
 
 test('every setting and every choice has a text in each language', async () => {
   for (const fetch of Object.values(LANGUAGES)) {
-    const { siteSettings: words } = (await (await fetch()).late()).late((_, forms) => forms.other);
+    const texts = await (await fetch()).late();
+    const { values } = texts.late((_, forms) => forms.other).siteSettings;
+    const { settingsForm: words } = (await texts.rare()).rare((_, forms) => forms.other);
     expect(pathsOf(words.settings).sort()).toEqual([...PATHS].sort());
     for (const path of pathsOf(words.hints)) expect(PATHS).toContain(path);
     for (const { settings } of GROUPS) {
@@ -15,7 +17,7 @@ test('every setting and every choice has a text in each language', async () => {
         expect(textAt(words.settings, path)).not.toBe('');
         if (kind.is !== 'choice') continue;
         for (const value of kind.values)
-          expect(words.values, `${path}=${value}`).toHaveProperty([value ?? 'default']);
+          expect(values, `${path}=${value}`).toHaveProperty([value ?? 'default']);
       }
     }
   }

@@ -7,7 +7,7 @@ import { SETTINGS } from './settings_schema.ts';
 /** For example `access` or `requests.on`. */
 export type SettingPath = Exclude<keyof typeof SETTINGS, (typeof NOT_IN_THE_FORM)[number]>;
 
-type PathWithText = PathOf<Messages['siteSettings']['settings']>;
+type PathWithText = PathOf<Messages['settingsForm']['settings']>;
 type PathOf<T> = {
   [K in keyof T & string]: T[K] extends string ? K : `${K}.${keyof T[K] & string}`;
 }[keyof T & string];
@@ -26,7 +26,7 @@ export interface Setting {
   kind: SettingKind;
 }
 
-export type GroupName = keyof Messages['siteSettings']['groups'];
+export type GroupName = keyof Messages['settingsForm']['groups'];
 
 export interface Group {
   name: GroupName;
