@@ -29,6 +29,7 @@ pub struct Extension {
 
 /// By number.
 pub static EXTENSIONS: &[&Extension] = &[
+    &session::ESTABLISHMENT,
     &session::ROSTER,
     &transport::websocket::EXTENSION,
     &xep::disco::EXTENSION,

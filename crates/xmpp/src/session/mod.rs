@@ -1,6 +1,7 @@
 //! A stream with a session of the domain: stanzas in, events out.
 
 mod deliver;
+mod establishment;
 mod extension;
 mod iq;
 mod message;
@@ -23,6 +24,7 @@ use crate::config::timestamp;
 use crate::gateway::{Gateway, State};
 use crate::transport::{Io, Receiver};
 use crate::xep::stream_management::{Counters, Detached};
+pub(crate) use establishment::EXTENSION as ESTABLISHMENT;
 pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
 pub(crate) use roster::EXTENSION as ROSTER;

@@ -54,7 +54,7 @@ impl Features {
             }
             if self.is_authenticated {
                 Open::new(out, "bind").attr("xmlns", ns::BIND).empty();
-                // RFC 3921 §3 clients ask for a session; RFC 6121 has removed it.
+                // RFC 3921 §3: older clients ask for a session only if it is offered.
                 Open::new(out, "session").attr("xmlns", ns::SESSION).children(|out| {
                     Open::new(out, "optional").empty();
                 });
