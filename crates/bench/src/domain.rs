@@ -98,6 +98,7 @@ impl User {
             origin: None,
             address: None,
             agent: chat::Agent::default(),
+            announced: None,
         };
         node.sign_in(hello, self.session().handle, NOW);
     }

@@ -171,6 +171,7 @@ fn sign_in(node: &Node, number: u32, token: &str) {
         origin: None,
         address: None,
         agent: Agent::default(),
+        announced: None,
     };
     node.sign_in(hello, SessionHandle(number.into()), NOW);
 }

@@ -72,6 +72,7 @@ fn hello(scene: &Scene, user: &str, number: u32, device: &str) -> SessionHandle 
         origin: None,
         address: Some(ADDRESS.into()),
         agent: Agent::default(),
+        announced: None,
     };
     let handle = scene.handle();
     scene.node.sign_in(hello, handle, scene.now());

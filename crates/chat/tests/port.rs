@@ -215,6 +215,13 @@ commands! {
     Command::Presence(presence::Command::Watch { .. }) => [
         presence::Command::Watch { contacts: true, users: vec![sub("ann")] },
     ],
+    Command::Presence(presence::Command::Announce(_)) => [
+        presence::Command::Announce(None),
+        presence::Command::Announce(Some(presence::Availability { status: TEXT.into(), ..Default::default() }.into())),
+    ],
+    Command::Presence(presence::Command::Relay { .. }) => [
+        presence::Command::Relay { to: sub("ann"), resource: TEXT.into(), payload: TEXT.into() },
+    ],
     Command::Rooms(rooms::Command::Create { .. }) => [
         rooms::Command::Create { name: TEXT.into(), kind: RoomKind::Announcement, topic: Some(TEXT.into()) },
     ],
@@ -339,6 +346,7 @@ fn a_hello_round_trips() {
         origin: Some(TEXT.into()),
         address: Some(scene::ADDRESS.into()),
         agent: Agent::parse(b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Firefox/128.0"),
+        announced: None,
     };
     let password = Credential::AppPassword { sub: sub("ann"), number: u32::MAX };
     for credential in [Credential::Guest, Credential::Token(TEXT.into()), password] {
@@ -366,6 +374,10 @@ fn sessions_round_trip() {
         key: "k".into(),
         app_password: Some(7),
         watches_contacts: true,
+        announced: Some(chat::presence::Announced {
+            resource: "phone".into(),
+            availability: Some(Default::default()),
+        }),
         watched: vec![UserId { num: 8, ..user }],
         is_behind: true,
     };

@@ -213,6 +213,7 @@ fn a_site_uses_no_more_than_its_share_for_filters() {
         origin: Some("https://forum.example".into()),
         address: None,
         agent: Agent::parse(b""),
+        announced: None,
     };
     scene.node.sign_in(hello, handle, scene.now());
     let cat = scene.welcomed(handle);

@@ -26,7 +26,7 @@ macro_rules! variants {
 
 variants! {
     session Session: Welcome Bye ByeWith Refused SendRefused Changes TokenOk Behind;
-    presence Presence: Presence Watching;
+    presence Presence: Presence Watching Sessions Relayed RelayDone;
     contacts Contacts: Contact Contacts People Profiles;
     notifications Notifications: Settings;
     moderation Moderation: Reported Reports Report Moderated Audit Notices Notice Site Settings NotSet FilterTested;
@@ -335,6 +335,10 @@ fn welcome() -> Welcome {
             key: "k".into(),
             app_password: Some(7),
             watches_contacts: true,
+            announced: Some(chat::presence::Announced {
+                resource: "phone".into(),
+                availability: Some(Default::default()),
+            }),
             watched: vec![user(2)],
             is_behind: false,
         },
@@ -423,6 +427,12 @@ fn events_for_sessions() -> Vec<Event> {
         session::Event::Behind.into(),
         presence::Event::Presence { user: sub("ann"), presence: Presence::Offline, last_seen: Some(AT) }
             .into(),
+        presence::Event::Sessions(vec![presence::UserSessions {
+            user: sub("ann"),
+            sessions: vec![presence::SessionShown { resource: Some("phone".into()), availability: None }],
+        }])
+        .into(),
+        presence::Event::Relayed { from: sub("ann"), resource: "phone".into(), payload: "x".into() }.into(),
         presence::Event::Watching { here: vec![(sub("ann"), Presence::Busy)], more: true }.into(),
         moderation::Event::Report(Box::new(report())).into(),
         moderation::Event::Notice(Box::new(notice())).into(),
@@ -526,6 +536,7 @@ fn answers() -> Vec<Event> {
         }))
         .into(),
         account::Event::Exported { messages: messages(), next: next() }.into(),
+        presence::Event::RelayDone.into(),
     ]
 }
 

@@ -75,6 +75,7 @@ fn refused_sign_ins() {
             origin: origin.map(Into::into),
             address: None,
             agent: Agent::default(),
+            announced: None,
         };
         scene.node.sign_in(hello, handle, scene.now());
         match scene.inbox.take(handle).remove(0) {
@@ -213,6 +214,7 @@ fn commands_are_accepted_as_soon_as_the_welcome_is_sent() {
         origin: None,
         address: None,
         agent: Agent::default(),
+        announced: None,
     };
     node.sign_in(hello, SessionHandle(1), scene.now());
     let received = eager.received.lock().unwrap();

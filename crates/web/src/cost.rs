@@ -73,6 +73,8 @@ commands! {
     "call", NoRoom: Command::Calls(calls::Command::Direct { .. }),
     "presence", NoRoom: Command::Presence(presence::Command::Set(_)),
     "watch", NoRoom: Command::Presence(presence::Command::Watch { .. }),
+    "announce", NoRoom: Command::Presence(presence::Command::Announce(_)),
+    "relay", NoRoom: Command::Presence(presence::Command::Relay { .. }),
     "contact", NoRoom: Command::Contacts(contacts::Command::Change { .. }),
     "contacts", NoRoom: Command::Contacts(contacts::Command::List { .. }),
     "people", NoRoom: Command::Contacts(contacts::Command::ListPeople { .. }),
@@ -227,6 +229,7 @@ impl Room {
             origin: Some("https://forum.example".into()),
             address: None,
             agent: Agent::parse(b"x"),
+            announced: None,
         };
         self.node.sign_in(hello, handle, Timestamp(START));
         match self.take(handle).into_iter().next() {
@@ -425,6 +428,14 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         (0, Request::new(1, calls::Command::Direct { action: invite(sub("member-3")) })),
         (0, Request::from(presence::Command::Set(chat::SetPresence::Away))),
         (0, Request::from(presence::Command::Watch { contacts: true, users: vec![sub("member-3")] })),
+        (0, Request::from(presence::Command::Announce(None))),
+        (
+            0,
+            Request::new(
+                re,
+                presence::Command::Relay { to: sub("member-3"), resource: "r".into(), payload: "x".into() },
+            ),
+        ),
         (
             0,
             Request::new(

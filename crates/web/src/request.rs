@@ -389,6 +389,7 @@ impl Gateway {
             // Looked up only where it is needed: it may be a call to the system.
             address: if needs_address { visitor.address(io) } else { None },
             agent: visitor.agent,
+            announced: None,
         };
         self.shared.node.sign_in(hello, handle, timestamp(io.now()));
     }

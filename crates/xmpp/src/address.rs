@@ -22,7 +22,7 @@ impl Site {
     }
 }
 
-/// The resource under which XMPP contacts see members who are here, from whichever client.
+/// The resource of members who are here with the widget. No app can bind it.
 pub(crate) const RESOURCE: &str = "kith";
 
 /// Writes the bare JID of a user.
@@ -35,9 +35,14 @@ pub(crate) fn user(sub: &Sub, domain: &str) -> String {
 
 /// The full JID under which a user's messages and presence are sent.
 pub(crate) fn user_here(sub: &Sub, domain: &str) -> String {
+    user_at(sub, domain, RESOURCE)
+}
+
+/// Writes the full JID of a session.
+pub(crate) fn user_at(sub: &Sub, domain: &str, resource: &str) -> String {
     let mut jid = user(sub, domain);
     jid.push('/');
-    jid.push_str(RESOURCE);
+    jid.push_str(resource);
     jid
 }
 

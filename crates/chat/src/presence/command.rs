@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::{Answer, Policy, command_of};
 use crate::presence::Presences;
+use crate::session::Availability;
 use crate::session::Context;
 use crate::session::publication::Publication;
 use crate::{SetPresence, Sub};
@@ -20,30 +21,58 @@ pub enum Command {
         contacts: bool,
         users: Vec<Sub>,
     },
+    /// The availability of this session, which must have a resource. None: unavailable.
+    Announce(Option<Arc<Availability>>),
+    /// Sends a stanza to one session of a contact or of the user: a request, or an answer. It is not stored. Refused as if there were no
+    /// such session, unless the user sees that session's availability.
+    Relay {
+        to: Sub,
+        resource: Box<str>,
+        /// At most [`RELAY_BYTES`].
+        payload: Box<str>,
+    },
 }
 
-command_of! { Presence, Command: Set, Watch, }
+/// The longest payload of a relayed stanza.
+pub const RELAY_BYTES: usize = 32 * 1024;
+
+command_of! { Presence, Command: Set, Watch, Announce, Relay, }
 
 impl Command {
     pub(crate) fn policy(&self) -> Policy {
         match self {
-            Command::Set(_) | Command::Watch { .. } => Policy { answer: Answer::None, ..Policy::PLAIN },
+            Command::Set(_) | Command::Watch { .. } | Command::Announce(_) => {
+                Policy { answer: Answer::None, ..Policy::PLAIN }
+            }
+            Command::Relay { .. } => Policy::speaks(true),
         }
     }
 
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
-            Command::Set(_) | Command::Watch { contacts: _, users: _ } => Publication::default(),
+            Command::Set(_) | Command::Watch { contacts: _, users: _ } | Command::Announce(None) => {
+                Publication::default()
+            }
+            Command::Announce(Some(availability)) => {
+                let Availability { show: _, priority: _, status, extension } = &**availability;
+                Publication { texts: vec![status, extension], ..Publication::default() }
+            }
+            // Programs write it, for programs; the receiver is a contact.
+            Command::Relay { to: _, resource: _, payload } => Publication::text(payload),
         }
     }
 }
 
 impl Presences {
     pub(crate) fn carry_out(self: &Arc<Self>, context: Context, command: Command) {
-        let Context { asker, now, .. } = context;
+        let Context { asker, re, now, .. } = context;
         match command {
             Command::Set(set) => self.set_presence(&asker, set, now),
             Command::Watch { contacts, users } => self.watch(asker, contacts, users),
+            Command::Announce(availability) => self.announce(&asker, availability, now),
+            Command::Relay { to, resource, payload } => {
+                self.relay(asker, re.unwrap_or_default(), &to, resource, payload);
+            }
         }
     }
 }

@@ -4,8 +4,10 @@
 //! at the next due tick, if the published state still differs. So a mass reconnect causes no flicker and no
 //! wave of events.
 
+pub(crate) mod availability;
 mod command;
 mod event;
+mod relay;
 pub(crate) mod shown;
 pub(crate) mod store;
 pub(crate) mod watch;
@@ -17,7 +19,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use command::Command;
+pub use crate::session::{
+    AVAILABILITY_EXTENSION_BYTES, Announced, Availability, RESOURCE_BYTES, SESSION_STATUS_BYTES,
+    SessionShown, Show, UserSessions,
+};
+pub use command::{Command, RELAY_BYTES};
 
 use smallvec::SmallVec;
 
@@ -26,7 +32,7 @@ use crate::presence::watch::Watches;
 use crate::privacy::SetPresence;
 use crate::privacy::{Audience, Privacy};
 use crate::session::admission::Admission;
-use crate::session::{Asker, Completion, Handles, SHARDS, Sessions, Shard, UserHere};
+use crate::session::{Asker, Completion, Handles, SHARDS, Sessions, Shard, UserHere, Watching};
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::users::cache::ContactIds;
@@ -128,15 +134,14 @@ impl PresenceQueue {
         queued.unpublished.append(&mut news);
     }
 
-    /// Keeps a change for the next round. False at the bound. Called under the lock of the user's shard, so
-    /// that no round comes in between.
-    fn keep_one(&self, news: News) -> bool {
-        let mut queued = self.lock();
-        let has_room = queued.unpublished.len() < MAX_UNPUBLISHED;
-        if has_room {
-            queued.unpublished.push(news);
-        }
-        has_room
+    fn has_room(&self) -> bool {
+        self.lock().unpublished.len() < MAX_UNPUBLISHED
+    }
+
+    /// Keeps a change for the next round. Called under the lock of the user's shard, so that no round comes in between.
+    /// Threads that have seen room at the same time may exceed the bound by one each.
+    fn keep_one(&self, news: News) {
+        self.lock().unpublished.push(news);
     }
 
     fn take_unpublished(&self) -> Vec<News> {
@@ -206,6 +211,10 @@ pub(crate) struct News {
     pub(crate) user: UserId,
     sub: Sub,
     last_seen: Option<Timestamp>,
+    /// The user's presence has changed, and not only that of a session.
+    is_changed: bool,
+    /// The resources of the sessions that have changed; None: the sessions without one.
+    sessions: Vec<Option<Arc<str>>>,
 }
 
 /// Presence that waits to be published, and the watches of all sessions.
@@ -291,11 +300,13 @@ impl Presences {
     pub(crate) fn published(&self, id: UserId) -> Published {
         let mut shard = self.sessions.lock(id);
         let Some(user) = shard.user(id) else { return Published::OFFLINE };
-        if let Some(arrival) = user.unpublished_arrival(self.sessions.last_tick())
-            && self.news.keep_one(arrival)
+        if user.has_arrived()
+            && self.news.has_room()
+            && let Some(arrival) = shard.publish(id, self.sessions.last_tick())
         {
-            user.published = user.shown();
+            self.news.keep_one(arrival);
         }
+        let Some(user) = shard.user(id) else { return Published::OFFLINE };
         Published { presence: user.published, privacy: user.privacy }
     }
 
@@ -396,12 +407,26 @@ impl Presences {
         let gone: Vec<_> =
             news.iter().map(|(news, contacts)| self.news.parted(news.user, contacts)).collect();
         let mut recipients: Vec<(SessionHandle, usize)> = Vec::new();
+        let mut of_sessions: Vec<(SessionHandle, usize)> = Vec::new();
         for (at, (news, contacts)) in news.iter().enumerate() {
-            let mut handles = self.live_of(&self.watches.watchers_of(news.user));
+            let users = self.live_of(&self.watches.watchers_of(news.user));
+            let mut to = Watching { users, sessions: Handles::new() };
             for contact in self.sessions.of(contacts).filter(|contact| !gone[at].contains(&contact)) {
-                self.sessions.lock(contact).contact_watchers(contact, &mut handles);
+                self.sessions.lock(contact).contact_watchers(contact, &mut to);
             }
-            recipients.extend(handles.into_iter().map(|handle| (handle, at)));
+            if news.is_changed {
+                recipients.extend(to.users.into_iter().map(|handle| (handle, at)));
+            }
+            if !news.sessions.is_empty() {
+                // The user's own sessions see each other.
+                let mut own = Watching::default();
+                self.sessions.lock(news.user).contact_watchers(news.user, &mut own);
+                to.sessions.append(&mut own.sessions);
+            }
+            of_sessions.extend(to.sessions.into_iter().map(|handle| (handle, at)));
+        }
+        if !of_sessions.is_empty() {
+            self.publish_sessions(|at| &news[at].0, of_sessions);
         }
         recipients.sort_unstable();
         recipients.dedup();
@@ -426,13 +451,14 @@ impl Presences {
         for ((news, contacts), gone) in news.iter().zip(&gone) {
             for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted))
             {
-                let mut handles = Handles::new();
-                self.sessions.lock(**parted).contact_watchers(**parted, &mut handles);
+                let mut to = Watching::default();
+                self.sessions.lock(**parted).contact_watchers(**parted, &mut to);
                 let presence = Presence::Offline;
                 self.sessions.send_all(
-                    &handles,
+                    &to.users,
                     Event::Presence { user: news.sub.clone(), presence, last_seen: None },
                 );
+                to.sessions.iter().for_each(|one| self.send_sessions(*one, news.user, &news.sub, false));
             }
         }
     }
@@ -480,10 +506,8 @@ impl Shard {
         for id in std::mem::take(&mut self.changed) {
             let Some(user) = self.user(id) else { continue };
             user.is_changed = false;
-            let presence = user.shown();
-            if std::mem::replace(&mut user.published, presence) != presence {
-                news.push(user.news(presence, now));
-            }
+            news.extend(self.publish(id, now));
+            let Some(user) = self.user(id) else { continue };
             if !user.has_left {
                 continue;
             }
@@ -507,15 +531,17 @@ impl UserHere {
     /// The presence for viewers with permission. Hiding from everybody counts as invisible.
     fn shown(&self) -> Presence {
         let is_here = !self.has_left && self.privacy.presence != Audience::Nobody;
-        shown(self.chosen, is_here)
+        match self.chosen {
+            _ if !is_here => Presence::Offline,
+            SetPresence::Invisible => Presence::Offline,
+            chosen => self.announced.with(shown(chosen, true)),
+        }
     }
 
     /// An answer before the next round needs this change. The round compares with `published`, so the change is
     /// kept separately.
-    fn unpublished_arrival(&self, now: Timestamp) -> Option<News> {
-        let presence = self.shown();
-        let is_unpublished = self.published == Presence::Offline && presence != Presence::Offline;
-        is_unpublished.then(|| self.news(presence, now))
+    fn has_arrived(&self) -> bool {
+        self.published == Presence::Offline && self.shown() != Presence::Offline
     }
 
     fn news(&self, presence: Presence, now: Timestamp) -> News {
@@ -523,7 +549,7 @@ impl UserHere {
         // profile.
         let has_last_seen = presence == Presence::Offline && self.privacy.last_seen == Audience::Everybody;
         let last_seen = has_last_seen.then(|| self.last_seen(now));
-        News { user: self.id, sub: self.sub.clone(), last_seen }
+        News { user: self.id, sub: self.sub.clone(), last_seen, is_changed: true, sessions: Vec::new() }
     }
 
     /// From its low 32 bits: correct if no user is kept here for 49 days after leaving.

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::command::AnswerTo;
 use crate::presence::Presences;
 use crate::privacy::{Audience, Privacy, Signal, Visibility};
-use crate::session::{Asker, Completion, Handles, NumberHasher, State};
+use crate::session::{Asker, Completion, Handles, NumberHasher, State, Watching};
 use crate::{
     ContactState, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, Sub, Timestamp, UserId,
     UserRow,
@@ -302,7 +302,7 @@ impl Presences {
         for (watcher, watched) in [(a, b), (b, a)] {
             let sight = sight(mode, after, self.users.privacy_of(watched));
             let mut handles: Handles = self.watches.set_may_see(watcher.id, watched.id, sight.presence);
-            let mut of_contacts = Handles::new();
+            let mut of_contacts = Watching::default();
             if part {
                 self.news.part(watched.id, watcher.id);
             }
@@ -312,7 +312,10 @@ impl Presences {
             // After a removal without a block in mode *open*, the user may still request the presence, but
             // gets no events.
             if meet || !sight.presence {
-                handles.append(&mut of_contacts);
+                handles.append(&mut of_contacts.users);
+                for handle in of_contacts.sessions {
+                    self.send_sessions(handle, watched.id, &watched.profile.sub, sight.presence);
+                }
             }
             for handle in handles {
                 let user = watched.profile.sub.clone();

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::presence::Presences;
-use crate::session::{ContactWatch, Handles};
+use crate::session::UserSessions;
+use crate::session::{ContactWatch, Watching};
 use crate::store::unavailable;
 use crate::{Presence, SessionId, Sub, UserId};
 
@@ -49,7 +50,7 @@ impl Presences {
     }
 
     /// Adds the user's sessions that watch their contacts to `to`, when a contact was added or removed.
-    pub(crate) fn contact_watchers_anew(&self, user: UserId, to: &mut Handles) {
+    pub(crate) fn contact_watchers_anew(&self, user: UserId, to: &mut Watching) {
         let mut shard = self.sessions.lock(user);
         let sessions = shard.user(user).into_iter().flat_map(|user| &mut user.sessions);
         sessions
@@ -61,6 +62,9 @@ impl Presences {
     /// Another thread may publish a change at the same time. So the answer is checked afterwards and repeated
     /// if it is outdated.
     fn say_who_is_here(self: &Arc<Self>, session: SessionId, contacts: &[UserId]) {
+        if self.sessions.lock(session.user).announced(session.user, session.handle).is_some() {
+            return self.say_which_sessions(session, contacts);
+        }
         let mut last_sent = None;
         loop {
             let rounds = self.news.rounds();
@@ -82,6 +86,39 @@ impl Presences {
                 return;
             }
         }
+    }
+
+    /// Like [`say_who_is_here`](Self::say_who_is_here), for a session with a resource: all sessions of the contacts, and of the
+    /// user.
+    fn say_which_sessions(self: &Arc<Self>, session: SessionId, contacts: &[UserId]) {
+        let mut last_sent = None;
+        loop {
+            let rounds = self.news.rounds();
+            let those = self.sessions.of(contacts).chain([session.user]);
+            let here: Vec<UserSessions> =
+                those.filter_map(|id| self.sessions_seen(id)).take(MOST_NAMED).collect();
+            if last_sent.as_ref() != Some(&here) {
+                if self.contact_watch(session).is_none() {
+                    return;
+                }
+                last_sent = Some(here.clone());
+                self.sessions.send(session.handle, Event::Sessions(here));
+            }
+            if self.contact_watch(session) == Some(Known::Changed) {
+                return self.answer_contacts(session);
+            }
+            if self.news.rounds() == rounds {
+                return;
+            }
+        }
+    }
+
+    fn sessions_seen(&self, user: UserId) -> Option<UserSessions> {
+        self.published(user);
+        let mut shard = self.sessions.lock(user);
+        let sub = shard.user(user)?.sub.clone();
+        let sessions = shard.sessions_shown(user);
+        (!sessions.is_empty()).then_some(UserSessions { user: sub, sessions })
     }
 
     /// None: the session does not watch its contacts (any more).

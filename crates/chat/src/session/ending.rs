@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::{Session, Sessions, Shard, UserHere};
 use crate::limits::Due;
-use crate::session::StandingHere;
+use crate::session::{OfAnnounced, StandingHere};
 use crate::{Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId, Timestamp, UserId, UserRow};
 
 /// Milliseconds between searches of a shard for sessions with expired tokens. No session has a timer of its
@@ -157,6 +157,7 @@ impl Shard {
             seen: 0,
             chosen: row.presence,
             published: Presence::Offline,
+            announced: OfAnnounced::None,
             is_changed: false,
             has_left: false,
             guest: row.profile.guest,
@@ -178,7 +179,11 @@ impl Shard {
             replaced.push(user.sessions.remove(0));
         }
         user.sessions.push(new);
-        replaced.iter().for_each(|session| self.took_out(session));
+        for session in &replaced {
+            self.took_out(session);
+            self.announced_ended(row.id, session.handle, false);
+        }
+        self.count_announced(row.id);
         self.mark_changed(row.id);
         replaced.iter().map(|session| session.handle).collect()
     }
@@ -207,6 +212,7 @@ impl Shard {
             Last::Left(_) => self.mark_changed(session.user),
         }
         self.took_out(&ended);
+        self.announced_ended(session.user, session.handle, matches!(last, Last::Grace));
         Some(last)
     }
 

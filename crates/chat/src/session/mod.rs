@@ -1,6 +1,7 @@
 //! The sessions of this node, and the delivery of events to them.
 
 pub(crate) mod admission;
+mod announced;
 mod asker;
 mod completion;
 mod context;
@@ -20,6 +21,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+pub(crate) use announced::OfAnnounced;
+pub use announced::{
+    AVAILABILITY_EXTENSION_BYTES, Announced, Availability, RESOURCE_BYTES, SESSION_STATUS_BYTES,
+    SessionShown, Show, UserSessions,
+};
 pub(crate) use asker::Asker;
 pub(crate) use completion::Completion;
 pub(crate) use context::Context;
@@ -31,7 +37,7 @@ pub(crate) use signed_in_by::SignedInBy;
 pub(crate) use standing::StandingHere;
 pub(crate) use table::{
     ContactWatch, Handles, Hold, NumberHasher, Released, SHARDS, Session, Shard, State, UserHere,
-    WaitingCommand, device_fingerprint,
+    WaitingCommand, Watching, device_fingerprint,
 };
 
 use crate::observer::Observer;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::session::Event as SessionEvent;
-use crate::session::{Session, Sessions, SignedInBy, State};
+use crate::session::{Announced, Session, Sessions, SignedInBy, State};
 use crate::{Delivery, Event, Position, SessionId, Timestamp, UserId};
 
 /// An existing session, for a node that [adopts](crate::Node::adopt) it.
@@ -27,6 +27,9 @@ pub struct SessionRecord {
     pub app_password: Option<u32>,
     /// The session watches the presence of all contacts.
     pub watches_contacts: bool,
+    /// Its resource and availability, if it has a resource.
+    #[serde(default)]
+    pub announced: Option<Announced>,
     /// The other users whose presence the session watches. A front does not know them: it sends the client's
     /// last `watch` again.
     pub watched: Vec<UserId>,
@@ -68,6 +71,7 @@ pub(crate) struct Taken {
     pub(crate) seen: Position,
     pub(crate) by: SignedInBy,
     pub(crate) watches_contacts: bool,
+    pub(crate) announced: Option<Announced>,
     pub(crate) state: State,
 }
 
@@ -76,8 +80,12 @@ impl Sessions {
         let epoch = self.epoch.load(Ordering::Relaxed);
         let mut all = Vec::new();
         for mut shard in self.each() {
+            let from = all.len();
             for user in shard.users() {
                 all.extend(user.sessions.iter().map(|session| session.taken(user.id, epoch)));
+            }
+            for taken in &mut all[from..] {
+                taken.announced = shard.announced(taken.session.user, taken.session.handle);
             }
         }
         all
@@ -97,6 +105,7 @@ impl Session {
             seen: Position { epoch, number: self.since },
             by: self.by,
             watches_contacts: self.contacts.is_on(),
+            announced: None,
             state: self.state,
         }
     }

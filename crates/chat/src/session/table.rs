@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
+use super::announced::{Announcements, OfAnnounced};
 use super::roll::Roll;
 use crate::limits::Due;
 use crate::privacy::Privacy;
@@ -30,6 +31,15 @@ pub(crate) trait WaitingCommand: Send {
 /// The sessions that receive an event.
 pub(crate) type Handles = SmallVec<[SessionHandle; 4]>;
 
+/// Sessions that watch contacts, by what they receive.
+#[derive(Default)]
+pub(crate) struct Watching {
+    /// The presence of users.
+    pub(crate) users: Handles,
+    /// The availability of each session. These have a resource themselves.
+    pub(crate) sessions: Handles,
+}
+
 /// Sharded by user. A shard is locked for a few look-ups, never while calling the store or an outbox, and
 /// never two at once.
 pub(crate) struct UsersHere {
@@ -51,6 +61,8 @@ pub(crate) struct Shard {
     pub(crate) leaving: VecDeque<(Timestamp, UserId)>,
     /// Users whose presence may have to be published.
     pub(crate) changed: Vec<UserId>,
+    /// Users with sessions that have a resource.
+    pub(crate) announcements: HashMap<UserId, Box<Announcements>, BuildHasherDefault<NumberHasher>>,
     /// Sessions that watch their contacts.
     watching_contacts: usize,
     /// No token expires before this second.
@@ -70,6 +82,8 @@ pub(crate) struct UserHere {
     pub(crate) chosen: SetPresence,
     /// The last published presence.
     pub(crate) published: Presence,
+    /// The part of sessions with a resource in the user's presence.
+    pub(crate) announced: OfAnnounced,
     /// The user is in `Shard::changed`.
     pub(crate) is_changed: bool,
     /// The user has no sessions, and the grace time is over.
@@ -315,13 +329,17 @@ impl Shard {
     }
 
     /// Sessions of a user that receive the presence of its contacts now.
-    pub(crate) fn contact_watchers(&mut self, id: UserId, to: &mut Handles) {
-        let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
-        to.extend(
-            sessions
-                .filter(|session| session.contacts.is_on() && session.state == State::Live)
-                .map(|session| session.handle),
-        );
+    pub(crate) fn contact_watchers(&mut self, id: UserId, to: &mut Watching) {
+        let Some(user) = self.user(id) else { return };
+        let watching = |session: &&Session| session.contacts.is_on() && session.state == State::Live;
+        let handles = user.sessions.iter().filter(watching).map(|session| session.handle);
+        if user.announced == OfAnnounced::None {
+            return to.users.extend(handles);
+        }
+        for handle in handles.collect::<Handles>() {
+            let is_announced = self.announced(id, handle).is_some();
+            (if is_announced { &mut to.sessions } else { &mut to.users }).push(handle);
+        }
     }
 
     /// Starts to hold events for a session before its snapshot is read. None: not allowed in the session's
@@ -562,6 +580,7 @@ mod tests {
             seen: 0,
             chosen: SetPresence::Online,
             published: Presence::Offline,
+            announced: OfAnnounced::None,
             is_changed: false,
             has_left: false,
             guest: false,

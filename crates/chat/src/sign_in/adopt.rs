@@ -87,6 +87,7 @@ impl SignIn {
             key: key.into(),
             app_password: taken.by.password(),
             watches_contacts: taken.watches_contacts,
+            announced: taken.announced.clone(),
             watched,
             is_behind: taken.state != State::Live,
         }
@@ -213,6 +214,11 @@ impl SignIn {
             return Err(Refusal::Unavailable);
         }
         let (replaced, is_first, hold) = shard.begin_adopted(row, standing, new, limit);
+        if let Some(announced) = &record.announced {
+            shard.announce(row.id, session.handle, announced.clone());
+            // Watchers have the session's availability already.
+            drop(shard.publish(row.id, now));
+        }
         drop(shard);
         self.counters.sessions.add(1);
         self.counters.users_online.add(is_first.into());

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Policy, command_of};
-use crate::session::Context;
 use crate::session::publication::Publication;
+use crate::session::{Announced, Context};
 use crate::sign_in::SignIn;
 use crate::{Agent, DeviceId, Door, Position, Sub};
 
@@ -30,6 +30,9 @@ pub struct Hello<'a> {
     pub address: Option<IpAddr>,
     /// The client's description of itself, if the node [keeps devices](crate::Node::keeps_devices).
     pub agent: Agent,
+    /// The address of this client, in protocols whose clients have one. None: the session appears together with the user's
+    /// others.
+    pub announced: Option<Announced>,
 }
 
 /// The proof of who signs in.

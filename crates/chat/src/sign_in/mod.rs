@@ -37,8 +37,8 @@ use crate::rng::Rng;
 use crate::session::admission::{Admission, UnderWay};
 use crate::session::request_limits::RequestLimits;
 use crate::session::{
-    Asker, Completion, ContactWatch, Hold, Session, Sessions, SignedInBy, StandingHere, State,
-    device_fingerprint,
+    Announced, Asker, Completion, ContactWatch, Hold, RESOURCE_BYTES, Session, Sessions, SignedInBy,
+    StandingHere, State, device_fingerprint,
 };
 use crate::sign_in::adopt::{AdoptionObserver, Adoptions};
 use crate::sign_in::guesses::Guesses;
@@ -68,6 +68,7 @@ struct Arrival {
     handle: SessionHandle,
     device: u64,
     agent: Agent,
+    announced: Option<Announced>,
     position: Option<Position>,
     address: Option<IpAddr>,
     now: Timestamp,
@@ -219,6 +220,11 @@ impl SignIn {
         if hello.origin.as_deref().is_some_and(|origin| !site.allows_origin(origin)) {
             return Err(Refusal::BadOrigin);
         }
+        if let Some(announced) = &hello.announced {
+            let fits = announced.resource.len() <= RESOURCE_BYTES && !announced.resource.is_empty();
+            fits.then_some(()).ok_or(Refusal::BadValue)?;
+            announced.availability.as_ref().map_or(Ok(()), |availability| availability.check())?;
+        }
         // Before all expensive work: see `session/admission.rs`.
         let under_way = self.admission.enter(now)?;
         let (pass, guest_token) = match &hello.credential {
@@ -248,6 +254,7 @@ impl SignIn {
             handle,
             device: device_fingerprint(&hello.device),
             agent: hello.agent,
+            announced: hello.announced.clone(),
             position: hello.position,
             address: hello.address,
             now,
@@ -341,6 +348,9 @@ impl SignIn {
             return Err(Refusal::Unavailable);
         }
         let replaced = shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
+        if let Some(announced) = arrival.announced.clone() {
+            shard.announce(row.id, arrival.handle, announced);
+        }
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
         let Site { settings, created, .. } = &arrival.site.site;
@@ -443,6 +453,7 @@ impl SignIn {
                     key: arrival.pass.kid().into(),
                     app_password: arrival.pass.app_password(),
                     watches_contacts: false,
+                    announced: arrival.announced.clone(),
                     watched: Vec::new(),
                     is_behind: false,
                 },

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use chat::presence::{Announced, Availability};
 use chat::token::{Claims, sign};
 use chat::*;
 use store::Sqlite;
@@ -171,13 +172,37 @@ impl Scene {
 
     /// Sends a hello; the outcome goes to the inbox.
     pub fn hello(&self, token: Option<&str>, device: &str, position: Option<Position>) -> SessionHandle {
+        self.hello_as(token, device, position, None)
+    }
+
+    /// Signs in a session with a resource, which is its device, too.
+    pub fn sign_in_announced(
+        &self,
+        user: &str,
+        resource: &str,
+        availability: Option<Availability>,
+    ) -> Device {
+        let availability = availability.map(Into::into);
+        let announced = Announced { resource: resource.into(), availability };
+        let handle = self.hello_as(Some(&self.token(user)), resource, None, Some(announced));
+        self.welcomed(handle)
+    }
+
+    fn hello_as(
+        &self,
+        token: Option<&str>,
+        device: &str,
+        position: Option<Position>,
+        announced: Option<Announced>,
+    ) -> SessionHandle {
         let handle = self.handle();
         let device = DeviceId::parse(device).unwrap();
         let credential = Credential::of_token(token.map(Into::into));
         let origin = Some("https://forum.example".into());
         let address = Some(ADDRESS.into());
         let agent = Agent::parse(b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Firefox/128.0");
-        let hello = Hello { site_key: SITE.into(), credential, device, position, origin, address, agent };
+        let hello =
+            Hello { site_key: SITE.into(), credential, device, position, origin, address, agent, announced };
         self.node.sign_in(hello, handle, self.now());
         handle
     }

@@ -134,6 +134,7 @@ impl Core for InProcess {
             origin: None,
             address: None,
             agent: chat::Agent::default(),
+            announced: None,
         };
         self.node.sign_in(hello, SessionHandle(member.into()), now);
     }

@@ -222,6 +222,7 @@ impl Scene {
             origin: None,
             address: None,
             agent: chat::Agent::default(),
+            announced: None,
         };
         self.node.sign_in(hello, SessionHandle(handle), Timestamp(self.now));
         let welcomed = |(to, event): &(SessionHandle, Event)| match event {

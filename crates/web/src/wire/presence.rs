@@ -25,6 +25,9 @@ pub(super) fn event(event: &Of) -> Event<'_> {
                 more: *more,
             }
         }
+        Of::Sessions(_) | Of::Relayed { .. } | Of::RelayDone => {
+            unreachable!("only sessions with a resource receive it, and these have none")
+        }
     }
 }
 

@@ -33,7 +33,7 @@ impl Turn<'_, '_> {
             match delivery.event.when_slow() {
                 WhenSlow::Drop => return Ok(()),
                 WhenSlow::Coalesce => {
-                    self.session.set(Flags::PRESENCE_MISSED, true);
+                    self.keep_presence(&delivery.event);
                     return Ok(());
                 }
                 WhenSlow::Deliver => {}
@@ -61,8 +61,8 @@ impl Turn<'_, '_> {
         for contact in &changes.contacts {
             self.contact_changed(contact);
         }
-        if self.session.has(Flags::AVAILABLE) {
-            self.watch_contacts();
+        if self.session.is_available() {
+            self.renew_presence();
         }
     }
 
@@ -72,6 +72,7 @@ impl Turn<'_, '_> {
 
     fn answer_asked(&mut self, asked: Asked, delivery: &Delivery) {
         match delivery.event.refusal() {
+            Some(refusal) if asked.relays => self.not_relayed(&asked, refusal),
             Some(refusal) => self.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
             None => (asked.answer)(self, asked, delivery),
         }
@@ -94,12 +95,12 @@ impl Turn<'_, '_> {
 
     fn presence_event(&mut self, event: &PresenceEvent) -> Result<(), StreamError> {
         match event {
-            PresenceEvent::Presence { user, presence, .. } => self.presence_of(user, *presence),
-            PresenceEvent::Watching { here, .. } => {
-                for (user, presence) in here {
-                    self.presence_of(user, *presence);
-                }
-            }
+            PresenceEvent::Sessions(users) => users.iter().for_each(|user| self.sessions_of(user)),
+            PresenceEvent::Relayed { from, resource, payload } => self.relayed(from, resource, payload),
+            // For sessions without a resource.
+            PresenceEvent::Presence { .. } | PresenceEvent::Watching { .. } => {}
+            // The answer to a command.
+            PresenceEvent::RelayDone => {}
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Requests and their handlers (RFC 6120 §8.2.3, RFC 6121 §8.5 and §10.3).
 
+use xmpp_proto::jid::Jid;
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
@@ -31,12 +32,12 @@ pub struct IqHandler {
 }
 
 impl Turn<'_, '_> {
-    pub(super) fn iq(&mut self, element: Element<'_>, target: Target) {
+    pub(super) fn iq(&mut self, element: Element<'_>, to: Option<&Jid>, target: Target) {
         let kind = match element.attr("type") {
             Some("get") => IqKind::Get,
             Some("set") => IqKind::Set,
-            // Answers to our pings and pushes.
-            Some("result" | "error") => return,
+            // Without a resource: answers to our pings and pushes.
+            Some("result" | "error") => return self.relay_answer(element, to, &target),
             _ => return self.refuse(element, &StanzaError::new(Condition::BadRequest)),
         };
         // RFC 6120 §8.2.3: an id, and exactly one child.
@@ -45,6 +46,10 @@ impl Turn<'_, '_> {
         };
         if target == Target::Elsewhere {
             return self.refuse(element, &StanzaError::new(Condition::RemoteServerNotFound));
+        }
+        // RFC 6121 §8.5.3: the addressed session answers.
+        if let Some((user, resource)) = self.other_session(to, &target) {
+            return self.relay(element, user, resource);
         }
         let iq = Iq { element, id, kind, target, payload };
         let handler = handlers().find(|handler| payload.is(handler.name, handler.ns));

@@ -12,7 +12,7 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
 use super::extension::{self, Stored};
-use super::{Flags, Session, Turn};
+use super::{Session, Turn};
 use crate::address::{self, Target};
 use crate::xep::stream_management::Counters;
 
@@ -130,7 +130,7 @@ impl Turn<'_, '_> {
 
     /// A new message of a conversation.
     pub(super) fn message_event(&mut self, message: &Message) {
-        if !message.conversation.is_room() && self.session.has(Flags::AVAILABLE) {
+        if !message.conversation.is_room() && self.session.wants_messages() {
             self.incoming(message, None);
         }
     }

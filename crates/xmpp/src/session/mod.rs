@@ -6,8 +6,12 @@ mod extension;
 mod iq;
 mod message;
 mod presence;
+mod relay;
 mod roster;
 
+use std::sync::Arc;
+
+use chat::presence::Availability;
 use chat::{
     Command, Delivery, Node, Position, Request, SessionHandle, SessionId, Sub, Timestamp, UserId, Welcome,
 };
@@ -45,6 +49,8 @@ pub(crate) struct Session {
     /// Of the last event that was delivered.
     position: Position,
     flags: Flags,
+    /// None: unavailable.
+    availability: Option<Arc<Availability>>,
     extra: Option<Box<Extra>>,
 }
 
@@ -58,12 +64,18 @@ struct Extra {
     management: Option<Counters>,
     /// The users whom the user blocks, if the client has read the list.
     blocked: Option<Vec<Sub>>,
+    /// Changes of presence that are kept back.
+    missed: presence::Missed,
 }
 
 impl Extra {
     fn is_empty(&self) -> bool {
-        let Extra { asked, last_re: _, sending, management, blocked } = self;
-        asked.is_empty() && sending.is_empty() && management.is_none() && blocked.is_none()
+        let Extra { asked, last_re: _, sending, management, blocked, missed } = self;
+        missed.is_empty()
+            && asked.is_empty()
+            && sending.is_empty()
+            && management.is_none()
+            && blocked.is_none()
     }
 }
 
@@ -77,13 +89,15 @@ pub(crate) struct Asked {
     pub(crate) from: Option<Box<str>>,
     /// Collects an answer of several pages.
     pub(crate) pages: Vec<u8>,
+    /// Waits for the delivery of a stanza to another session.
+    pub(crate) relays: bool,
     pub(crate) answer: Answer,
 }
 
 impl Asked {
     /// A question of this gateway, which no stanza of the client waits for.
     pub(crate) fn internal(answer: Answer) -> Asked {
-        Asked { re: 0, kind: None, id: "".into(), from: None, pages: Vec::new(), answer }
+        Asked { re: 0, kind: None, id: "".into(), from: None, pages: Vec::new(), relays: false, answer }
     }
 
     /// A stanza of the client waits for the answer.
@@ -94,6 +108,7 @@ impl Asked {
             id: element.attr("id").unwrap_or_default().into(),
             from: element.attr("to").map(Into::into),
             pages: Vec::new(),
+            relays: false,
             answer,
         }
     }
@@ -106,13 +121,11 @@ pub(crate) type Answer = fn(&mut Turn<'_, '_>, Asked, &Delivery);
 pub(crate) struct Flags(u16);
 
 impl Flags {
-    /// Has sent its initial presence, and is not unavailable.
-    pub(crate) const AVAILABLE: Flags = Flags(1);
     /// Has asked for the roster, so it gets pushes (RFC 6121 §2.1.6).
     pub(crate) const INTERESTED: Flags = Flags(1 << 1);
     /// The client shows nothing to anybody (XEP-0352).
     pub(crate) const INACTIVE: Flags = Flags(1 << 5);
-    /// Presence was dropped, because the client reads slowly or is inactive.
+    /// Presence is kept back, because the client reads slowly or is inactive.
     const PRESENCE_MISSED: Flags = Flags(1 << 2);
     /// A ping was sent to a silent client.
     const PINGED: Flags = Flags(1 << 3);
@@ -124,7 +137,8 @@ impl Session {
     pub(crate) fn new(receiver: Receiver, jid: Jid, welcome: &Welcome, stream: u32, now: Now) -> Session {
         let (user, position) = (welcome.session.user, welcome.changes.position);
         let flags = Flags::default();
-        Session { receiver, jid, user, heard: seconds(now), stream, position, flags, extra: None }
+        let heard = seconds(now);
+        Session { receiver, jid, user, heard, stream, position, flags, availability: None, extra: None }
     }
 
     pub(crate) fn has(&self, flag: Flags) -> bool {
@@ -133,6 +147,16 @@ impl Session {
 
     pub(crate) fn set(&mut self, flag: Flags, on: bool) {
         if on { self.flags.0 |= flag.0 } else { self.flags.0 &= !flag.0 }
+    }
+
+    /// Has sent its initial presence, and is not unavailable.
+    pub(crate) fn is_available(&self) -> bool {
+        self.availability.is_some()
+    }
+
+    /// RFC 6121 §8.5.2.1.1: a session with a negative priority gets no messages for the bare JID.
+    fn wants_messages(&self) -> bool {
+        self.availability.as_ref().is_some_and(|availability| availability.priority >= 0)
     }
 
     /// The client has said that it leaves, so its presence ends at once.
@@ -168,15 +192,21 @@ impl Session {
     }
 
     /// Continues a stream of an earlier connection.
-    pub(crate) fn restore(&mut self, flags: Flags, stream: u32, counters: Counters) {
-        (self.flags, self.stream) = (flags, stream);
+    pub(crate) fn restore(
+        &mut self,
+        flags: Flags,
+        availability: Option<Arc<Availability>>,
+        stream: u32,
+        counters: Counters,
+    ) {
+        (self.flags, self.availability, self.stream) = (flags, availability, stream);
         self.extra().management = Some(counters);
     }
 
     /// The stream without its connection. None: it cannot be resumed.
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let counters = self.extra?.management?;
-        Detached::new(self.jid, self.flags, self.stream, counters, self.position, now)
+        Detached::new(self.jid, self.flags, self.availability, self.stream, counters, self.position, now)
     }
 
     pub(crate) fn watch_block_list(&mut self, blocked: Vec<Sub>) {
@@ -369,7 +399,7 @@ impl Turn<'_, '_> {
         };
         let target = Target::of(to.as_ref(), &self.session.jid);
         match kind {
-            StanzaKind::Iq => self.iq(element, target),
+            StanzaKind::Iq => self.iq(element, to.as_ref(), target),
             StanzaKind::Message => self.message(element, to.as_ref(), target),
             StanzaKind::Presence => self.presence(element, to.as_ref(), target),
         }

@@ -1,24 +1,58 @@
 //! Presence of the client, and of others (RFC 6121 §3 and §4).
 
+use std::sync::Arc;
+
 use chat::contacts::Event as ContactsEvent;
-use chat::{ContactState, Delivery, Event, PageOf, Presence, SetPresence, Sub};
+use chat::presence::{Availability, Event as PresenceEvent, SessionShown, Show, UserSessions};
+use chat::{ContactState, Delivery, Event, PageOf, Presence, Sub};
 use xmpp_proto::jid::Jid;
+use xmpp_proto::ns;
 use xmpp_proto::stanza::{Condition, StanzaError};
-use xmpp_proto::xml::{Element, Open};
+use xmpp_proto::xml::{Element, Open, restore};
 
 use super::{Asked, Flags, Turn, roster};
 use crate::address::{self, Target};
 
-fn contacts_now(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
-    let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
-    for contact in contacts.iter().filter(|contact| contact.state == ContactState::Contact) {
-        if let Some(presence) = contact.person.presence {
-            turn.presence_of(&contact.person.sub, presence);
+/// Changes that are kept back for one client. With more, all contacts are sent again.
+const MOST_MISSED: usize = 256;
+
+/// Changes of presence while the client reads slowly or is inactive: the last one of each session.
+#[derive(Default)]
+pub(super) struct Missed {
+    changes: Vec<(Sub, SessionShown)>,
+    overflown: bool,
+}
+
+impl Missed {
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty() && !self.overflown
+    }
+
+    fn keep(&mut self, user: &Sub, session: &SessionShown) {
+        let is_same = |one: &(Sub, SessionShown)| one.0 == *user && one.1.resource == session.resource;
+        match self.changes.iter().position(is_same) {
+            Some(at) => self.changes[at].1 = session.clone(),
+            None if self.overflown => {}
+            None if self.changes.len() < MOST_MISSED => self.changes.push((user.clone(), session.clone())),
+            None => (self.overflown, self.changes) = (true, Vec::new()),
         }
     }
-    if let Some(after) = next {
-        let page = PageOf { after: Some(after.clone()), limit: None };
-        turn.ask_for(asked, chat::contacts::Command::List { page });
+}
+
+/// The client may still show sessions of contacts who are offline now. The sessions of the others follow.
+fn absent_contacts(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
+    let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
+    for contact in contacts.iter().filter(|contact| contact.state == ContactState::Contact) {
+        if contact.person.presence == Some(Presence::Offline) {
+            turn.absent(&contact.person.sub);
+        }
+    }
+    match next {
+        Some(after) => {
+            let page = PageOf { after: Some(after.clone()), limit: None };
+            turn.ask_for(asked, chat::contacts::Command::List { page });
+        }
+        None => turn.watch_contacts(),
     }
 }
 
@@ -39,15 +73,17 @@ impl Turn<'_, '_> {
 
     /// RFC 6121 §4.2: the first one opens the flow of presence, requests and messages.
     fn available(&mut self, element: Element<'_>) {
-        let is_first = !self.session.has(Flags::AVAILABLE);
-        self.session.set(Flags::AVAILABLE, true);
-        self.session.set(Flags::LEFT, false);
-        let set = match element.child("show", element.ns()).map(|show| show.text().into_owned()).as_deref() {
-            Some("away" | "xa") => SetPresence::Away,
-            Some("dnd") => SetPresence::Busy,
-            _ => SetPresence::Online,
+        let Some(availability) = availability(element) else {
+            return self.refuse(element, &StanzaError::new(Condition::BadRequest));
         };
-        self.command(chat::presence::Command::Set(set));
+        if availability.check().is_err() {
+            return self.refuse(element, &StanzaError::new(Condition::PolicyViolation));
+        }
+        let is_first = !self.session.is_available();
+        let availability = Arc::new(availability);
+        self.session.availability = Some(availability.clone());
+        self.session.set(Flags::LEFT, false);
+        self.command(chat::presence::Command::Announce(Some(availability)));
         self.echo(element);
         if is_first {
             self.watch_contacts();
@@ -63,8 +99,8 @@ impl Turn<'_, '_> {
 
     /// RFC 6121 §4.5.2.
     fn unavailable(&mut self, element: Element<'_>) {
-        if self.session.has(Flags::AVAILABLE) {
-            self.session.set(Flags::AVAILABLE, false);
+        if self.session.availability.take().is_some() {
+            self.command(chat::presence::Command::Announce(None));
             self.session.set(Flags::LEFT, true);
             self.command(chat::presence::Command::Watch { contacts: false, users: Vec::new() });
             self.echo(element);
@@ -94,37 +130,116 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Sends the presence of all contacts to a client that has missed some. A list of those who are here would not name those who
-    /// have left.
-    pub(crate) fn catch_up_presence(&mut self) {
-        if self.session.has(Flags::PRESENCE_MISSED) && !self.session.has(Flags::INACTIVE) {
-            self.session.set(Flags::PRESENCE_MISSED, false);
-            let page = PageOf { after: None, limit: None };
-            self.ask_for(Asked::internal(contacts_now), chat::contacts::Command::List { page });
+    /// Keeps a change back from a client that reads slowly or is inactive.
+    pub(super) fn keep_presence(&mut self, event: &Event) {
+        let Event::Presence(PresenceEvent::Sessions(users)) = event else { return };
+        self.session.set(Flags::PRESENCE_MISSED, true);
+        let missed = &mut self.session.extra().missed;
+        for user in users {
+            user.sessions.iter().for_each(|session| missed.keep(&user.user, session));
         }
     }
 
-    /// The presence of another user.
-    pub(super) fn presence_of(&mut self, user: &Sub, presence: Presence) {
-        if !self.session.has(Flags::AVAILABLE) {
+    /// Sends what was kept back.
+    pub(crate) fn catch_up_presence(&mut self) {
+        if !self.session.has(Flags::PRESENCE_MISSED) || self.session.has(Flags::INACTIVE) {
             return;
         }
-        let from = address::user_here(user, self.domain());
+        self.session.set(Flags::PRESENCE_MISSED, false);
+        let missed = std::mem::take(&mut self.session.extra().missed);
+        self.session.drop_empty_extra();
+        if missed.overflown {
+            return self.renew_presence();
+        }
+        missed.changes.iter().for_each(|(user, session)| self.session_of(user, session));
+    }
+
+    /// Sends the presence of all contacts to a client that may have missed any change.
+    pub(super) fn renew_presence(&mut self) {
+        let page = PageOf { after: None, limit: None };
+        self.ask_for(Asked::internal(absent_contacts), chat::contacts::Command::List { page });
+    }
+
+    pub(super) fn sessions_of(&mut self, user: &UserSessions) {
+        user.sessions.iter().for_each(|session| self.session_of(&user.user, session));
+    }
+
+    /// The availability of another session (RFC 6121 §4.4.3).
+    fn session_of(&mut self, user: &Sub, session: &SessionShown) {
+        let resource = session.resource.as_deref().unwrap_or(address::RESOURCE);
+        let from = address::user_at(user, self.domain(), resource);
         let to = self.session.jid.as_str().to_owned();
-        let (kind, show) = match presence {
-            Presence::Online => (None, None),
-            Presence::Away => (None, Some("away")),
-            Presence::Busy => (None, Some("dnd")),
-            Presence::Offline => (Some("unavailable"), None),
-            // This node does not know it, and does not guess.
-            Presence::Unknown => return,
+        // The client has got its own presence at once.
+        if !self.session.is_available() || from == to {
+            return;
+        }
+        let Some(availability) = &session.availability else {
+            return self.send(|out| {
+                Open::new(out, "presence")
+                    .attr("type", "unavailable")
+                    .attr("from", &from)
+                    .attr("to", &to)
+                    .empty();
+            });
+        };
+        let show = match availability.show {
+            Show::Online => None,
+            Show::FreeForChat => Some("chat"),
+            Show::Away => Some("away"),
+            Show::ExtendedAway => Some("xa"),
+            Show::Busy => Some("dnd"),
         };
         self.send(|out| {
-            let stanza = Open::new(out, "presence").opt("type", kind).attr("from", &from).attr("to", &to);
-            match show {
-                Some(show) => stanza.children(|out| Open::new(out, "show").text(show)),
-                None => stanza.empty(),
-            }
+            Open::new(out, "presence").attr("from", &from).attr("to", &to).children(|out| {
+                if let Some(show) = show {
+                    Open::new(out, "show").text(show);
+                }
+                if !availability.status.is_empty() {
+                    Open::new(out, "status").text(&availability.status);
+                }
+                if availability.priority != 0 {
+                    Open::new(out, "priority").text(&availability.priority.to_string());
+                }
+                restore(&availability.extension, out);
+            });
         });
     }
+
+    /// None of the user's sessions is available.
+    fn absent(&mut self, user: &Sub) {
+        let from = address::user(user, self.domain());
+        let to = self.session.jid.as_str().to_owned();
+        self.send(|out| {
+            Open::new(out, "presence")
+                .attr("type", "unavailable")
+                .attr("from", &from)
+                .attr("to", &to)
+                .empty();
+        });
+    }
+}
+
+/// None: it has a value that RFC 6121 §4.7.2 does not allow.
+fn availability(element: Element<'_>) -> Option<Availability> {
+    let mut new = Availability::default();
+    let mut extension = Vec::new();
+    for child in element.children() {
+        let has_lang = child.attr_ns(ns::XML, "lang").is_some();
+        match (child.name(), child.ns()) {
+            ("show", ns::CLIENT) => {
+                new.show = match &*child.text() {
+                    "chat" => Show::FreeForChat,
+                    "away" => Show::Away,
+                    "xa" => Show::ExtendedAway,
+                    "dnd" => Show::Busy,
+                    _ => return None,
+                }
+            }
+            ("priority", ns::CLIENT) => new.priority = child.text().trim().parse().ok()?,
+            ("status", ns::CLIENT) if !has_lang => new.status = child.text().into_owned().into(),
+            _ => child.write_stored(&mut extension, ns::CLIENT),
+        }
+    }
+    new.extension = String::from_utf8(extension).expect("elements are written from UTF-8").into();
+    Some(new)
 }

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::presence::Announced;
 use chat::{Agent, DeviceId, Hello, Position, Refusal, SessionHandle, Welcome};
 use rand::Rng;
 use xmpp_proto::jid::Jid;
@@ -36,7 +37,8 @@ impl Gateway {
             return Err(StreamError::new(StreamCondition::NotAuthorized));
         };
         let wanted = bind.child("resource", ns::BIND).map(|resource| resource.text().into_owned());
-        let resource = match wanted.filter(|wanted| !wanted.is_empty()) {
+        let is_free = |wanted: &String| !wanted.is_empty() && wanted != crate::address::RESOURCE;
+        let resource: String = match wanted.filter(is_free) {
             Some(wanted) => match Jid::of(None, &opening.site()?.domain, Some(&wanted)) {
                 Ok(jid) => jid.resource().unwrap_or_default().into(),
                 Err(_) => {
@@ -47,7 +49,8 @@ impl Gateway {
             },
             None => URL_SAFE_NO_PAD.encode(self.rng.random::<[u8; 9]>()),
         };
-        self.sign_in(opening, resource, None, Start::Bind(Binding { id: id.into() }), io);
+        let announced = Announced { resource: resource.into(), availability: None };
+        self.sign_in(opening, announced, None, Start::Bind(Binding { id: id.into() }), io);
         Ok(())
     }
 
@@ -55,7 +58,7 @@ impl Gateway {
     pub(super) fn sign_in(
         &mut self,
         opening: &mut Opening,
-        resource: String,
+        announced: Announced,
         position: Option<Position>,
         start: Start,
         io: &mut Io<'_>,
@@ -63,17 +66,18 @@ impl Gateway {
         let phase = std::mem::replace(&mut opening.phase, Phase::SigningIn(start));
         let (Phase::Authenticated(identity), Some(site)) = (phase, &opening.site) else { return };
         let origin = opening.origin.take().filter(|_| identity.user.is_none());
+        opening.resource = (*announced.resource).into();
         let hello = Hello {
             site_key: (*site.key).into(),
             credential: identity.credential,
-            device: device_of(&resource),
+            device: device_of(&announced.resource),
             position,
             // A site lists the pages that may have guests. Members have a secret, which they can enter on any page.
             origin: origin.map(|origin| origin.into_string().into()),
             address: opening.address(io),
             agent: Agent::default(),
+            announced: Some(announced),
         };
-        opening.resource = resource.into();
         self.shared.node.sign_in(hello, SessionHandle(io.handle().to_bits()), timestamp(io.now()));
     }
 

@@ -1,5 +1,6 @@
 //! Resumption of a stream (XEP-0198 §5) in the place of resource binding.
 
+use chat::presence::Announced;
 use xmpp_proto::payload::stream_management::{self as payload, Request};
 use xmpp_proto::stanza::Condition;
 use xmpp_proto::stream::{StreamCondition, StreamError};
@@ -80,8 +81,9 @@ impl Gateway {
         detached: Box<Detached>,
         io: &mut Io<'_>,
     ) {
-        let (resource, position) =
-            (detached.jid.resource().unwrap_or_default().to_owned(), detached.position);
-        self.sign_in(opening, resource, Some(position), Start::Resume(resumption, detached), io);
+        let resource = detached.jid.resource().unwrap_or_default().into();
+        let announced = Announced { resource, availability: detached.availability.clone() };
+        let position = Some(detached.position);
+        self.sign_in(opening, announced, position, Start::Resume(resumption, detached), io);
     }
 }

@@ -8,8 +8,9 @@
 //! client.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chat::presence::Availability;
 use chat::{Changes, ConversationId, Position, Seq, Timestamp};
 use edge::Handle;
 use xmpp_proto::jid::Jid;
@@ -70,6 +71,7 @@ struct Unacked {
 pub(crate) struct Detached {
     pub(crate) jid: Jid,
     pub(crate) flags: Flags,
+    pub(crate) availability: Option<Arc<Availability>>,
     pub(crate) stream: u32,
     pub(crate) counters: Counters,
     /// Of the last event that was delivered.
@@ -82,6 +84,7 @@ impl Detached {
     pub(crate) fn new(
         jid: Jid,
         flags: Flags,
+        availability: Option<Arc<Availability>>,
         stream: u32,
         mut counters: Counters,
         position: Position,
@@ -93,7 +96,7 @@ impl Detached {
         counters.pending.clear();
         (counters.owes_count, counters.has_asked) = (false, false);
         let until = Timestamp(now.0 + u64::from(DETACHED_SECONDS) * 1000);
-        Some(Detached { jid, flags, stream, counters, position, until })
+        Some(Detached { jid, flags, availability, stream, counters, position, until })
     }
 }
 
@@ -228,7 +231,7 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { jid: _, flags, stream, mut counters, .. } = detached;
+        let Detached { jid: _, flags, availability, stream, mut counters, .. } = detached;
         let received = counters.acknowledge(h)?;
         if let Some(id) = counters.id.clone() {
             self.gateway.shared.streams.begin(&id, self.session.bare(), self.io.handle());
@@ -236,7 +239,7 @@ impl Turn<'_, '_> {
         for one in &counters.unacked {
             self.nonza(|out| out.extend_from_slice(&one.stanza));
         }
-        self.session.restore(flags, stream, counters);
+        self.session.restore(flags, availability, stream, counters);
         received.into_iter().for_each(|place| self.received(place));
         self.changes(changes);
         Ok(())

@@ -1,0 +1,120 @@
+//! The availability of single sessions, for contacts whose sessions have a resource. The user's presence is the best of all
+//! sessions.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::{Event, News, Presences, shown};
+use crate::command::AnswerTo;
+use crate::privacy::Audience;
+use crate::session::{Asker, Availability, OfAnnounced, Shard, UserSessions};
+use crate::{Presence, Refusal, SessionHandle, SetPresence, Sub, Timestamp, UserId};
+
+impl News {
+    /// The published state of the sessions that have changed.
+    fn sessions(&self, shard: &mut Shard) -> UserSessions {
+        let sessions = match &*self.sessions {
+            [] => vec![shard.session_shown(self.user, None)],
+            changed => changed.iter().map(|one| shard.session_shown(self.user, one.as_ref())).collect(),
+        };
+        UserSessions { user: self.sub.clone(), sessions }
+    }
+}
+
+impl Presences {
+    /// Sends the changes to watchers that have a resource themselves. `to`: each watcher, with the index of a change.
+    pub(super) fn publish_sessions<'a>(
+        &self,
+        news: impl Fn(usize) -> &'a News,
+        mut to: Vec<(SessionHandle, usize)>,
+    ) {
+        to.sort_unstable();
+        to.dedup();
+        self.news.deliveries.fetch_add(to.len() as u64, Ordering::Relaxed);
+        let mut last_sent: Vec<(usize, UserSessions)> = Vec::new();
+        // A newer change may have been published, and may have overtaken this one.
+        loop {
+            let mut indices: Vec<usize> = to.iter().map(|(_, at)| *at).collect();
+            indices.sort_unstable();
+            indices.dedup();
+            let shown = |at: usize| (at, news(at).sessions(&mut self.sessions.lock(news(at).user)));
+            let states: Vec<(usize, UserSessions)> =
+                indices.into_iter().map(shown).filter(|state| !last_sent.contains(state)).collect();
+            if states.is_empty() {
+                return;
+            }
+            let place = |at: usize| states.iter().position(|(one, _)| *one == at);
+            to.retain(|(_, at)| place(*at).is_some());
+            let each: Vec<_> = to.iter().filter_map(|(handle, at)| Some((*handle, place(*at)?))).collect();
+            let events = states.iter().map(|(_, state)| Event::Sessions(vec![state.clone()]).into());
+            self.sessions.send_each(&each, events);
+            last_sent = states;
+        }
+    }
+
+    /// Sends a session with a resource the sessions of a user who is or was its contact.
+    pub(super) fn send_sessions(&self, to: SessionHandle, user: UserId, sub: &Sub, may_see: bool) {
+        let mut last_sent = None;
+        loop {
+            let mut sessions = self.sessions.lock(user).sessions_shown(user);
+            if !may_see {
+                sessions.iter_mut().for_each(|session| session.availability = None);
+            }
+            if last_sent.as_ref() == Some(&sessions) {
+                return;
+            }
+            last_sent = Some(sessions.clone());
+            self.sessions.send(to, Event::Sessions(vec![UserSessions { user: sub.clone(), sessions }]));
+        }
+    }
+
+    /// The session's own availability; contacts get it with the next round. None: unavailable.
+    pub(super) fn announce(&self, asker: &Asker, availability: Option<Arc<Availability>>, now: Timestamp) {
+        let session = asker.session;
+        if let Some(Err(refusal)) = availability.as_ref().map(|availability| availability.check()) {
+            return self.sessions.refuse(session.handle, AnswerTo::Session, refusal);
+        }
+        let mut shard = self.sessions.lock(session.user);
+        if !shard.set_availability(session.user, session.handle, availability) {
+            drop(shard);
+            return self.sessions.refuse(session.handle, AnswerTo::Session, Refusal::NotAllowed);
+        }
+        if let Some(user) = shard.user(session.user).filter(|user| user.chosen != SetPresence::Invisible) {
+            user.seen = now.0 as u32;
+        }
+    }
+}
+
+impl Shard {
+    /// Publishes the user's presence; None: nothing has changed.
+    pub(crate) fn publish(&mut self, id: UserId, now: Timestamp) -> Option<News> {
+        let user = self.user(id)?;
+        let presence = user.shown();
+        let is_changed = std::mem::replace(&mut user.published, presence) != presence;
+        let mut news = user.news(presence, now);
+        news.is_changed = is_changed;
+        if user.announced == OfAnnounced::None && !self.announcements.contains_key(&id) {
+            return is_changed.then_some(news);
+        }
+        let user = self.user(id)?;
+        let is_hidden = user.has_left
+            || user.privacy.presence == Audience::Nobody
+            || user.chosen == SetPresence::Invisible;
+        let (chosen, has_sessions) = (user.chosen, !user.sessions.is_empty());
+        let has_rest = !matches!(user.announced, OfAnnounced::Only(_));
+        let all = self.announcements.get_mut(&id)?;
+        let rest = match has_sessions {
+            _ if is_hidden => Presence::Offline,
+            true => shown(chosen, has_rest),
+            false => all.rest.unwrap_or(Presence::Offline),
+        };
+        news.sessions = all.publish(rest, is_hidden);
+        if all.is_empty() {
+            self.announcements.remove(&id);
+            if self.announcements.is_empty() {
+                self.announcements.shrink_to_fit();
+            }
+        }
+        (is_changed || !news.sessions.is_empty()).then_some(news)
+    }
+}

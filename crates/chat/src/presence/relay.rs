@@ -1,0 +1,75 @@
+//! Stanzas from one session to another, which are not stored.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::presence::command::RELAY_BYTES;
+use crate::presence::{Event, Presences};
+use crate::privacy::{Signal, Visibility};
+use crate::session::Asker;
+use crate::{ContactState, Refusal, Relation, Sub, UserId};
+
+/// A stanza on its way.
+struct Stanza {
+    asker: Asker,
+    re: u64,
+    /// Of the sending session.
+    from: Arc<str>,
+    resource: Box<str>,
+    payload: Box<str>,
+}
+
+impl Presences {
+    pub(super) fn relay(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        to: &Sub,
+        resource: Box<str>,
+        payload: Box<str>,
+    ) {
+        let session = asker.session;
+        let refuse = |refusal| self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
+        if payload.len() > RELAY_BYTES {
+            return refuse(Refusal::BadValue);
+        }
+        let announced = self.sessions.lock(session.user).announced(session.user, session.handle);
+        let Some(announced) = announced else { return refuse(Refusal::NotAllowed) };
+        let is_own = *to == asker.sub;
+        let stanza = Stanza { asker, re, from: announced.resource, resource, payload };
+        if is_own {
+            return self.deliver_stanza(&stanza, session.user, true);
+        }
+        let this = self.clone();
+        self.users.with_users(session.user, vec![to.clone()], move |rows| {
+            let row = rows.ok().and_then(|rows| rows.into_iter().next());
+            let Some(row) = row else { return this.no_such_session(&stanza) };
+            let (id, watcher) = (row.id, this.clone());
+            this.users.with_relations(session.user, &[id], move |relations| {
+                let relation = relations.ok().and_then(|all| all.first().copied()).unwrap_or(Relation::NONE);
+                let of = Visibility { privacy: watcher.users.privacy_of(&row), ..Visibility::default() };
+                let is_contact = relation.of_a == ContactState::Contact;
+                match is_contact && of.sends(Signal::Presence, stanza.asker.site.site.mode, relation) {
+                    true => watcher.deliver_stanza(&stanza, id, false),
+                    false => watcher.no_such_session(&stanza),
+                }
+            });
+        });
+    }
+
+    fn deliver_stanza(&self, stanza: &Stanza, to: UserId, is_own: bool) {
+        let found = self.sessions.lock(to).session_of(to, &stanza.resource);
+        let Some((handle, _)) = found.filter(|(_, is_shown)| is_own || *is_shown) else {
+            return self.no_such_session(stanza);
+        };
+        let (from, resource) = (stanza.asker.sub.clone(), stanza.from.clone());
+        self.sessions.send(handle, Event::Relayed { from, resource, payload: stanza.payload.clone() });
+        self.sessions.answer(stanza.asker.session.handle, stanza.re, Event::RelayDone);
+    }
+
+    /// The same answer whether there is no such user, or the asker may not see them.
+    fn no_such_session(&self, stanza: &Stanza) {
+        let to = AnswerTo::Request(stanza.re);
+        self.sessions.refuse(stanza.asker.session.handle, to, Refusal::NoSuchUser);
+    }
+}

@@ -1,0 +1,302 @@
+//! Sessions with an address of their own, the *resource*, and their availability.
+//!
+//! In some protocols each client has a resource, and tells contacts its own availability: such a session is announced. Sessions
+//! without a resource, as those of the widget, appear together as one, with the presence that the user has chosen.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::{Shard, State};
+use crate::{Presence, Refusal, SessionHandle, Sub, UserId};
+
+/// Longest resource, in bytes (RFC 7622 §3.4).
+pub const RESOURCE_BYTES: usize = 1023;
+/// Longest status text of a session, in bytes.
+pub const SESSION_STATUS_BYTES: usize = 1024;
+/// Longest extension of an availability, in bytes.
+pub const AVAILABILITY_EXTENSION_BYTES: usize = 4096;
+
+/// How a session is available (RFC 6121 §4.7.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Show {
+    #[default]
+    Online,
+    /// Wants to talk.
+    FreeForChat,
+    Away,
+    ExtendedAway,
+    Busy,
+}
+
+/// What a session tells contacts about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Availability {
+    pub show: Show,
+    /// Below 0: the session wants no messages (RFC 6121 §4.7.2.3).
+    pub priority: i8,
+    /// At most [`SESSION_STATUS_BYTES`].
+    pub status: Box<str>,
+    /// Delivered as received; at most [`AVAILABILITY_EXTENSION_BYTES`].
+    pub extension: Box<str>,
+}
+
+impl Availability {
+    /// Refused, unless all lengths are within their limits.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let fits =
+            self.status.len() <= SESSION_STATUS_BYTES && self.extension.len() <= AVAILABILITY_EXTENSION_BYTES;
+        if fits { Ok(()) } else { Err(Refusal::BadValue) }
+    }
+
+    fn presence(&self) -> Presence {
+        match self.show {
+            Show::Online | Show::FreeForChat => Presence::Online,
+            Show::Away | Show::ExtendedAway => Presence::Away,
+            Show::Busy => Presence::Busy,
+        }
+    }
+
+    /// Of sessions without a resource. None: the user is not online.
+    fn of_presence(presence: Presence) -> Option<Arc<Availability>> {
+        let show = match presence {
+            Presence::Online => Show::Online,
+            Presence::Away => Show::Away,
+            Presence::Busy => Show::Busy,
+            Presence::Offline | Presence::Unknown => return None,
+        };
+        Some(Arc::new(Availability { show, ..Availability::default() }))
+    }
+}
+
+/// A session with a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Announced {
+    /// At most [`RESOURCE_BYTES`]; unique among the user's sessions, because it determines the device.
+    pub resource: Arc<str>,
+    /// None: unavailable.
+    pub availability: Option<Arc<Availability>>,
+}
+
+/// A session of another user, as a contact sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionShown {
+    /// None: all sessions without a resource.
+    pub resource: Option<Arc<str>>,
+    /// None: unavailable.
+    pub availability: Option<Arc<Availability>>,
+}
+
+/// Sessions of one user. Those that are not named are as they were.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserSessions {
+    pub user: Sub,
+    pub sessions: Vec<SessionShown>,
+}
+
+/// The part of announced sessions in a user's presence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum OfAnnounced {
+    /// No session is announced.
+    #[default]
+    None,
+    /// All sessions are; the best presence among them.
+    Only(Presence),
+    /// Some are.
+    Beside(Presence),
+}
+
+impl OfAnnounced {
+    /// The user's presence. `rest`: of the sessions without a resource.
+    pub(crate) fn with(self, rest: Presence) -> Presence {
+        match self {
+            OfAnnounced::None => rest,
+            OfAnnounced::Only(best) => best,
+            OfAnnounced::Beside(best) => best_of([best, rest]),
+        }
+    }
+}
+
+fn best_of(presences: impl IntoIterator<Item = Presence>) -> Presence {
+    let rank = |presence: &Presence| match presence {
+        Presence::Online => 3,
+        Presence::Busy => 2,
+        Presence::Away => 1,
+        Presence::Offline | Presence::Unknown => 0,
+    };
+    presences.into_iter().max_by_key(rank).unwrap_or(Presence::Offline)
+}
+
+/// The announced sessions of one user. Kept while there is one, and until the end of the last is published.
+#[derive(Default)]
+pub(crate) struct Announcements {
+    sessions: SmallVec<[Entry; 1]>,
+    /// Resources that were published, and whose sessions have ended.
+    gone: Vec<Arc<str>>,
+    /// The published presence of the sessions without a resource.
+    pub(crate) rest: Option<Presence>,
+}
+
+struct Entry {
+    /// None: the connection is lost, and the user's grace time is not over.
+    handle: Option<SessionHandle>,
+    resource: Arc<str>,
+    now: Option<Arc<Availability>>,
+    published: Option<Arc<Availability>>,
+}
+
+impl Announcements {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.gone.is_empty()
+    }
+
+    fn end(&mut self, at: usize) {
+        let entry = self.sessions.remove(at);
+        if entry.published.is_some() {
+            self.gone.push(entry.resource);
+        }
+    }
+
+    /// Publishes the current state; answers the resources whose state differs. None: the sessions without a resource.
+    pub(crate) fn publish(&mut self, rest: Presence, is_hidden: bool) -> Vec<Option<Arc<str>>> {
+        let mut changed: Vec<Option<Arc<str>>> =
+            std::mem::take(&mut self.gone).into_iter().map(Some).collect();
+        for entry in &mut self.sessions {
+            let now = entry.now.clone().filter(|_| !is_hidden);
+            if now != entry.published {
+                entry.published = now;
+                changed.push(Some(entry.resource.clone()));
+            }
+        }
+        if self.rest.replace(rest) != Some(rest) {
+            changed.push(None);
+        }
+        changed
+    }
+
+    fn shown(&self, resource: Option<&Arc<str>>) -> SessionShown {
+        let availability = match resource {
+            Some(resource) => self.entry(resource).and_then(|entry| entry.published.clone()),
+            None => self.rest.and_then(Availability::of_presence),
+        };
+        SessionShown { resource: resource.cloned(), availability }
+    }
+
+    fn entry(&self, resource: &str) -> Option<&Entry> {
+        self.sessions.iter().find(|entry| *entry.resource == *resource)
+    }
+}
+
+impl Shard {
+    /// Adds the resource of a session that is in the table.
+    pub(crate) fn announce(&mut self, id: UserId, handle: SessionHandle, new: Announced) {
+        let Some(user) = self.user(id) else { return };
+        let rest = user.published;
+        let all = self
+            .announcements
+            .entry(id)
+            .or_insert_with(|| Box::new(Announcements { rest: Some(rest), ..Announcements::default() }));
+        let Announced { resource, availability } = new;
+        // The user is back, so the grace time of lost connections is over.
+        while let Some(at) =
+            all.sessions.iter().position(|entry| entry.handle.is_none() && entry.resource != resource)
+        {
+            all.end(at);
+        }
+        match all.sessions.iter_mut().find(|entry| entry.resource == resource) {
+            Some(entry) => (entry.handle, entry.now) = (Some(handle), availability),
+            None => {
+                all.gone.retain(|gone| *gone != resource);
+                let published = None;
+                all.sessions.push(Entry { handle: Some(handle), resource, now: availability, published });
+            }
+        }
+        self.count_announced(id);
+    }
+
+    /// The session tells a new availability. False: it has no resource.
+    pub(crate) fn set_availability(
+        &mut self,
+        id: UserId,
+        handle: SessionHandle,
+        availability: Option<Arc<Availability>>,
+    ) -> bool {
+        let entry = self
+            .announcements
+            .get_mut(&id)
+            .and_then(|all| all.sessions.iter_mut().find(|entry| entry.handle == Some(handle)));
+        let Some(entry) = entry else { return false };
+        entry.now = availability;
+        self.count_announced(id);
+        self.mark_changed(id);
+        true
+    }
+
+    /// A session has left the table. `stays`: contacts see it until the user's grace time is over.
+    pub(crate) fn announced_ended(&mut self, id: UserId, handle: SessionHandle, stays: bool) {
+        let Some(all) = self.announcements.get_mut(&id) else { return };
+        if let Some(at) = all.sessions.iter().position(|entry| entry.handle == Some(handle)) {
+            match stays {
+                true => all.sessions[at].handle = None,
+                false => all.end(at),
+            }
+        }
+        self.count_announced(id);
+        self.mark_changed(id);
+    }
+
+    /// Call when a session of the user has begun or ended, or its availability has changed.
+    pub(crate) fn count_announced(&mut self, id: UserId) {
+        let Some(all) = self.announcements.get(&id) else { return };
+        let best =
+            best_of(all.sessions.iter().filter_map(|entry| entry.now.as_ref()).map(|now| now.presence()));
+        let with_handle = all.sessions.iter().filter(|entry| entry.handle.is_some()).count();
+        let is_empty = all.sessions.is_empty();
+        let Some(user) = self.user(id) else { return };
+        user.announced = match user.sessions.len() {
+            // In the grace time, others see the user as before.
+            0 => user.announced,
+            _ if is_empty => OfAnnounced::None,
+            here if here > with_handle => OfAnnounced::Beside(best),
+            _ => OfAnnounced::Only(best),
+        };
+    }
+
+    /// The resource and availability of a session.
+    pub(crate) fn announced(&self, id: UserId, handle: SessionHandle) -> Option<Announced> {
+        let entry =
+            self.announcements.get(&id)?.sessions.iter().find(|entry| entry.handle == Some(handle))?;
+        Some(Announced { resource: entry.resource.clone(), availability: entry.now.clone() })
+    }
+
+    /// The session of this resource, if it can receive now.
+    pub(crate) fn session_of(&mut self, id: UserId, resource: &str) -> Option<(SessionHandle, bool)> {
+        let entry = self.announcements.get(&id)?.entry(resource)?;
+        let (handle, is_shown) = (entry.handle?, entry.published.is_some());
+        let session = self.session(id, handle)?;
+        (session.state == State::Live).then_some((handle, is_shown))
+    }
+
+    /// The published state of these sessions of the user.
+    pub(crate) fn session_shown(&mut self, id: UserId, resource: Option<&Arc<str>>) -> SessionShown {
+        if let Some(all) = self.announcements.get(&id) {
+            return all.shown(resource);
+        }
+        let published = self.user(id).map_or(Presence::Offline, |user| user.published);
+        let availability = match resource {
+            None => Availability::of_presence(published),
+            Some(_) => None,
+        };
+        SessionShown { resource: resource.cloned(), availability }
+    }
+
+    /// All sessions of the user that are published as available.
+    pub(crate) fn sessions_shown(&mut self, id: UserId) -> Vec<SessionShown> {
+        let entries = self.announcements.get(&id).into_iter().flat_map(|all| &all.sessions);
+        let resources: Vec<_> = entries.map(|entry| Some(entry.resource.clone())).collect();
+        let all = resources.into_iter().chain([None]);
+        let shown = all.map(|resource| self.session_shown(id, resource.as_ref()));
+        shown.filter(|session| session.availability.is_some()).collect()
+    }
+}

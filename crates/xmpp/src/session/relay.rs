@@ -1,0 +1,83 @@
+//! Stanzas between two sessions (RFC 6121 §8.5.3): the domain carries them, and neither stores nor reads them.
+//!
+//! The payload is three lines: name and type, id, and the child elements in the form for storage.
+
+use chat::{Delivery, Refusal, Sub};
+use xmpp_proto::jid::Jid;
+use xmpp_proto::ns;
+use xmpp_proto::stanza::{Condition, StanzaError};
+use xmpp_proto::xml::{Element, Open, restore};
+
+use super::{Asked, Turn};
+use crate::address::{self, Target};
+
+/// The receiver's answer is a stanza of its own.
+fn delivered(_: &mut Turn<'_, '_>, _: Asked, _: &Delivery) {}
+
+impl Turn<'_, '_> {
+    /// The session to which a stanza is addressed by its full JID, unless only this server can answer for it.
+    pub(super) fn other_session(&self, to: Option<&Jid>, target: &Target) -> Option<(Sub, Box<str>)> {
+        let resource = to?.resource()?;
+        let user = match target {
+            Target::User(user) => user.clone(),
+            Target::Account => Sub::of_address_local(to?.local()?)?,
+            _ => return None,
+        };
+        Some((user, resource.into()))
+    }
+
+    pub(super) fn relay(&mut self, element: Element<'_>, to: Sub, resource: Box<str>) {
+        let Some(payload) = payload(element) else {
+            return self.refuse(element, &StanzaError::new(Condition::BadRequest));
+        };
+        let asked = Asked { relays: true, ..Asked::of(element, delivered) };
+        self.ask_for(asked, chat::presence::Command::Relay { to, resource, payload });
+    }
+
+    /// The answer of this client to the request of another session.
+    pub(super) fn relay_answer(&mut self, element: Element<'_>, to: Option<&Jid>, target: &Target) {
+        if let Some((to, resource)) = self.other_session(to, target)
+            && let Some(payload) = payload(element)
+        {
+            let asked = Asked::internal(delivered);
+            self.ask_for(asked, chat::presence::Command::Relay { to, resource, payload });
+        }
+    }
+
+    /// RFC 6121 §8.5.3.2.3: the same answer whether the session does not exist, or may not be seen.
+    pub(super) fn not_relayed(&mut self, asked: &Asked, refusal: Refusal) {
+        let error = match refusal {
+            Refusal::NoSuchUser => StanzaError::new(Condition::ServiceUnavailable),
+            _ => crate::refusal::stanza_error(refusal),
+        };
+        self.answer_error(asked, &error);
+    }
+
+    pub(super) fn relayed(&mut self, from: &Sub, resource: &str, payload: &str) {
+        let mut lines = payload.splitn(3, '\n');
+        let (Some(head), Some(id), Some(children)) = (lines.next(), lines.next(), lines.next()) else {
+            return;
+        };
+        let Some((name, kind)) = head.split_once(' ') else { return };
+        let from = address::user_at(from, self.domain(), resource);
+        let to = self.session.jid.as_str().to_owned();
+        self.send(|out| {
+            Open::new(out, name)
+                .attr("type", kind)
+                .attr("id", id)
+                .attr("from", &from)
+                .attr("to", &to)
+                .children(|out| restore(children, out));
+        });
+    }
+}
+
+/// None: the id is no single line.
+fn payload(element: Element<'_>) -> Option<Box<str>> {
+    let id = element.attr("id").filter(|id| !id.contains('\n'))?;
+    let mut out = format!("{} {}\n{id}\n", element.name(), element.attr("type")?).into_bytes();
+    for child in element.children() {
+        child.write_stored(&mut out, ns::CLIENT);
+    }
+    Some(String::from_utf8(out).expect("elements are written from UTF-8").into())
+}
