@@ -46,7 +46,7 @@ fn ann_and_bob(scene: &mut Scene) -> (Device, Device) {
     let ann = scene.sign_in_announced("ann", "desk", Some(online()));
     let bob = scene.sign_in("bob", "b");
     scene.befriend(&ann, &bob);
-    watch(&scene, &ann);
+    watch(scene, &ann);
     scene.wait(600);
     scene.take(&ann);
     (ann, bob)
