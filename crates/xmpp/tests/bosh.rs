@@ -74,7 +74,7 @@ fn a_new_session_has_the_properties_that_the_client_may_use() {
     let root = answer.root();
     let attributes =
         ["wait", "hold", "requests", "inactivity", "maxpause", "ack", "from"].map(|name| root.attr(name));
-    assert_eq!(attributes, ["60", "2", "3", "60", "120", "7", "forum"].map(Some));
+    assert_eq!(attributes, ["60", "1", "2", "60", "120", "7", "forum"].map(Some));
     assert_eq!(root.first().map(|features| features.name()), Some("features"));
 }
 

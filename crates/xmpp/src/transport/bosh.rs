@@ -43,8 +43,9 @@ pub(crate) const XMPP_OVER_BOSH: Extension =
 
 /// The longest wait of a request. Longer ones meet the timeouts of proxies.
 const MOST_WAIT_SECONDS: u16 = 60;
-/// Requests that wait at the same time.
-const MOST_HOLD: u8 = 2;
+/// Requests that wait at the same time. One is enough for a client to be reached at any time (XEP-0124 §7.1).
+/// COMPAT(stanza, 2026): it asks for two, and has only two connections, so it could send nothing while both wait.
+const MOST_HOLD: u8 = 1;
 /// A session ends after this time without a request.
 const INACTIVITY_SECONDS: u16 = 60;
 /// A session that asks for a pause ends after this time without a request (XEP-0124 §11).
