@@ -41,7 +41,7 @@ million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 G
 	mkdir -p "$(MILLION_DIR)"
 	TMPDIR="$(MILLION_DIR)" "$(CARGO_TARGET_DIR)/release/kith" load run million $(MILLION_SET) --report "$(REPORT)"
 
-interop: ## Foreign XMPP clients against a node of their own (Python 3; profanity and tmux for one of them)
+interop: widget/dist/kith.js ## Foreign XMPP clients against a node of their own (tests/interop/README.md says what they need)
 	cargo build --locked --package server
 	KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" tests/interop/run.sh
 

@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
-# Foreign XMPP clients against a node of their own, on loopback: `make interop`.
-# KITH_BIN: the binary. CLIENTS: which of slixmpp, profanity; default: all.
+# Foreign XMPP clients against a node of their own, on loopback: `make interop`. What they need is in README.md.
+# KITH_BIN: the binary. CLIENTS: which of the clients; default: all.
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp profanity}
+clients=${CLIENTS:-slixmpp aioxmpp nbxmpp xmppjs stanza strophe converse profanity}
 scratch=$(mktemp -d)
 node=
 trap '[ -z "$node" ] || kill "$node" 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/kith/interop
-if ! "$venv/bin/python" -c 'import slixmpp' 2>/dev/null; then
+if ! cmp -s requirements.txt "$venv/installed.txt"; then
   python3 -m venv "$venv"
   "$venv/bin/pip" install --quiet --require-virtualenv -r requirements.txt
+  cp requirements.txt "$venv/installed.txt"
+fi
+if ! cmp -s package-lock.json node_modules/installed.json; then
+  ../../scripts/node.sh
+  npm ci --ignore-scripts --no-fund --no-audit
+  cp package-lock.json node_modules/installed.json
 fi
 
 # A free port for each listener: the kernel chooses, and the node takes it a moment later.
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 xmpp=$(port)
+web=$(port)
 KITH_XMPP_LISTEN="127.0.0.1:$xmpp" KITH_XMPP_ALLOW_PLAIN=true \
-  "$kith" demo --http "127.0.0.1:$(port)" --data "$scratch/data" >"$scratch/node.log" 2>&1 &
+  "$kith" demo --http "127.0.0.1:$web" --data "$scratch/data" >"$scratch/node.log" 2>&1 &
 node=$!
 for _ in $(seq 100); do
   grep -qs "is running" "$scratch/node.log" && break
@@ -30,12 +37,21 @@ done
 password() { "$kith" user set-password --site demo "$1" --data "$scratch/data" | sed -n 's/^password //p'; }
 anna=$(password anna)
 tom=$(password tom)
+token=$("$kith" token --site demo --user tom --data "$scratch/data")
+
+python() { "$venv/bin/python" "$1_client.py" 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom"; }
+# Who has been blocked once is no contact any more: Converse.js chats with another contact.
+js() { node "$1.mjs" "$xmpp" "$web" demo anna "$anna" "${2:-tom}" "$token"; }
 
 failed=
 for client in $clients; do
   echo "--- $client"
   case $client in
-    slixmpp) "$venv/bin/python" slixmpp_client.py 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom" || failed+=" $client" ;;
+    slixmpp | aioxmpp) python "$client" || failed+=" $client" ;;
+    # Debian's Python has PyGObject, a virtual environment would have to compile it.
+    nbxmpp) /usr/bin/python3 nbxmpp_client.py 127.0.0.1 "$xmpp" "$web" demo anna "$anna" tom "$tom" || failed+=" $client" ;;
+    xmppjs | stanza | strophe) js "$client" || failed+=" $client" ;;
+    converse) CHROMIUM=$(../../scripts/chromium.sh) CHROMIUM_SHELL=$(../../scripts/chromium.sh shell) js converse mei || failed+=" $client" ;;
     profanity) ./profanity.sh 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom" "$venv/bin/python" || failed+=" $client" ;;
     *) echo "no such client"; exit 2 ;;
   esac
