@@ -484,6 +484,21 @@ impl MessageStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn archive(&self, _: ArchiveRead, done: Done<Result<ArchivePage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn messages_at(&self, _: UserId, _: Vec<u64>, done: Done<Result<Vec<StoredMessage>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn find_message(
+        &self,
+        _: UserId,
+        _: ConversationId,
+        _: messages::MessageName,
+        done: Done<Result<StoredMessage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
     fn message(&self, _: UserId, _: ConversationId, _: Seq, done: Done<Result<StoredMessage, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

@@ -348,6 +348,9 @@ pub struct Message {
     pub conversation: ConversationId,
     pub seq: Seq,
     pub from: Sub,
+    /// The other user of a direct conversation. None in rooms; in entries of calls and in messages that a moderator
+    /// released, only copies from the store have it.
+    pub to: Option<Sub>,
     pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,
@@ -402,6 +405,7 @@ impl Message {
             position: 0,
             extension: None,
             from,
+            to: None,
             kind: MessageKind::Text,
             client_id,
             body,
@@ -423,6 +427,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
         conversation: stored.conversation,
         seq: stored.seq,
         from: stored.from_sub,
+        to: stored.to_sub,
         kind: stored.kind,
         client_id: stored.client_id,
         body: stored.body,

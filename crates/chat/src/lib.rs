@@ -110,7 +110,8 @@ pub use messages::stickers::{
     StickerStore, WORDS_BYTES,
 };
 pub use messages::store::{
-    ChangeMessage, ConversationsPage, FoundPage, MarkerRow, MessageStore, Post, Posted, Search,
+    ArchivePage, ArchiveRead, ChangeMessage, ConversationsPage, FoundPage, MarkerRow, MessageStore, Post,
+    Posted, ReadFrom, Search,
 };
 pub use messages::threads::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
 pub use messages::{

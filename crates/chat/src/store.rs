@@ -260,6 +260,8 @@ pub struct StoredMessage {
     pub from: UserId,
     /// Read together with the message, to save a look-up.
     pub from_sub: Sub,
+    /// The other user of a direct conversation. None in rooms, and if the user does not exist any more.
+    pub to_sub: Option<Sub>,
     pub kind: MessageKind,
     pub client_id: Box<str>,
     pub body: Box<str>,

@@ -4,6 +4,7 @@
 
 mod adoption;
 mod app_passwords;
+mod archive;
 mod availability;
 mod blocks;
 mod callers;

@@ -29,6 +29,7 @@ fn a_message_reaches_every_device_of_both_once() {
             conversation: *conversation,
             seq: Seq(1),
             from: sub("ann"),
+            to: Some(sub("bob")),
             kind: MessageKind::Text,
             client_id: "m1".into(),
             body: "hello".into(),

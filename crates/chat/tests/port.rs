@@ -159,6 +159,23 @@ commands! {
     Command::Messages(messages::Command::HistorySince { .. }) => [
         messages::Command::HistorySince { to: user(), time: Timestamp(7), limit: None },
     ],
+    Command::Messages(messages::Command::Archive(_)) => [
+        messages::Command::Archive(messages::ArchiveQuery {
+            of: messages::ArchiveOf::One(user()),
+            start: Some(Timestamp(7)),
+            end: None,
+            after: Some(1),
+            before: None,
+            from: messages::ArchiveEnd::Newest,
+            limit: Some(20),
+        }),
+    ],
+    Command::Messages(messages::Command::AtPositions { .. }) => [
+        messages::Command::AtPositions { positions: vec![1, 2] },
+    ],
+    Command::Messages(messages::Command::Find { .. }) => [
+        messages::Command::Find { to: user(), name: messages::MessageName::Theirs("m1".into()) },
+    ],
     Command::Messages(messages::Command::ChangeThread { .. }) => [
         messages::Command::ChangeThread {
             conversation: room(),

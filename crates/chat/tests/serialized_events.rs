@@ -164,6 +164,7 @@ fn message() -> Arc<Message> {
         conversation: room_id(),
         seq: Seq(4),
         from: sub("ann"),
+        to: Some(sub("bob")),
         kind: MessageKind::Text,
         client_id: "c1".into(),
         body: "a secret body".into(),

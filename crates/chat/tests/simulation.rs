@@ -550,6 +550,7 @@ impl Simulation {
                 conversation,
                 seq: Seq(seq),
                 from: sub(USERS[written.from]),
+                to: None,
                 kind: MessageKind::Text,
                 client_id: id.into(),
                 body: written.body.as_str().into(),

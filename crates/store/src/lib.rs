@@ -14,6 +14,7 @@
 mod dialect;
 
 mod app_password;
+mod archive;
 mod backup;
 mod bucket;
 pub mod bulk;

@@ -12,6 +12,7 @@ use chat::{
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
+use crate::archive::{self, Place};
 use crate::contact::{self, Blocked};
 use crate::conversation::{self, Side, side_of};
 use crate::fault::{Fault, Outcome};
@@ -26,7 +27,7 @@ use crate::user::{self, Subs};
 use crate::writer::Batch;
 
 /// Every message whose seq is a multiple of this is a milestone, which can be found by its seq.
-const MILESTONE: u64 = 32;
+pub(crate) const MILESTONE: u64 = 32;
 
 /// The newest message of a conversation; 0 and 0 if there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -295,7 +296,7 @@ pub(crate) fn one(
 }
 
 /// The newest message, for a user who may read the conversation. None if the direct conversation does not exist.
-fn newest_for(
+pub(crate) fn newest_for(
     db: &Connection,
     reader: UserId,
     id: ConversationId,
@@ -326,33 +327,74 @@ pub(crate) fn history_since(
     page(db, reader, id, newest, None, Some(Seq(first - 1)), limit).map(Ok)
 }
 
-/// The smallest seq of a message of `time` or later; one beyond the newest if there is none. A binary search over
-/// milestones and then over the messages between two of them: its cost grows with the logarithm of the conversation's
-/// length.
+/// The smallest seq of a message of `time` or later; one beyond the newest if there is none.
 fn first_since(db: &Connection, id: ConversationId, newest: Newest, time: Timestamp) -> Outcome<u64> {
-    let mut time_at = db.prepare_cached(sql!("SELECT time FROM message WHERE position = $1"))?;
-    // Messages before `first` are earlier or not kept any more; messages from `end` on are not earlier.
-    let (mut first, mut end) = (1, newest.seq + 1);
-    while first < end {
-        let middle = first + (end - first) / 2;
-        // Milestones are found without a walk along the links.
-        let at = match end - first > 2 * MILESTONE {
-            true => middle.next_multiple_of(MILESTONE),
-            false => middle,
-        };
-        let is_earlier = match position_of(db, id, newest, at)? {
-            Some(position) => {
-                let found = time_at.query_row([position as i64], |row| row.get::<_, i64>(0)).optional()?;
-                found.is_none_or(|found| (found as u64) < time.0)
+    first_that(db, id, newest, |place| place.time >= time.0)
+}
+
+/// The smallest seq whose message satisfies `is_wanted`; one beyond the newest if there is none. All later messages must
+/// satisfy it, too. Messages that are not kept any more do not count.
+///
+/// A binary search over milestones and then a walk between two of them: the cost grows with the logarithm of the
+/// conversation's length.
+pub(crate) fn first_that(
+    db: &Connection,
+    id: ConversationId,
+    newest: Newest,
+    is_wanted: impl Fn(Place) -> bool,
+) -> Outcome<u64> {
+    let mut hop = db.prepare_cached(sql!("SELECT previous, time FROM message WHERE position = $1"))?;
+    let mut read = |position: u64| {
+        let read = hop.query_row([position as i64], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+        let read = read.optional()?;
+        Outcome::Ok(read.map(|(previous, time)| (previous as u64, Place { position, time: time as u64 })))
+    };
+    if !read(newest.position)?.is_some_and(|(_, place)| is_wanted(place)) {
+        return Ok(newest.seq + 1);
+    }
+    // Milestones before `low` are not wanted or not kept; those from `high` on are wanted.
+    let (mut low, mut high) = (1, newest.seq / MILESTONE + 1);
+    let mut entrance = (newest.seq, newest.position);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match archive::milestone(db, id, middle * MILESTONE)?.filter(|place| is_wanted(*place)) {
+            Some(place) => {
+                high = middle;
+                entrance = (middle * MILESTONE, place.position);
             }
-            None => true,
-        };
-        match is_earlier {
-            true => first = at + 1,
-            false => end = at,
+            None => low = middle + 1,
         }
     }
-    Ok(first)
+    let (mut seq, mut position) = entrance;
+    while seq > (low - 1) * MILESTONE
+        && let Some((previous, place)) = read(position)?
+        && is_wanted(place)
+    {
+        seq -= 1;
+        position = previous;
+    }
+    Ok(seq + 1)
+}
+
+/// The positions of the messages from seq `first` to `last` that still exist, the newest first.
+pub(crate) fn positions(
+    db: &Connection,
+    id: ConversationId,
+    newest: Newest,
+    first: u64,
+    last: u64,
+) -> Outcome<Vec<u64>> {
+    let mut hop = db.prepare_cached(sql!("SELECT previous FROM message WHERE position = $1"))?;
+    let mut positions = Vec::new();
+    let mut at = position_of(db, id, newest, last)?;
+    for _ in first..=last {
+        let Some(position) = at else { break };
+        let previous = hop.query_row([position as i64], |row| row.get::<_, i64>(0)).optional()?;
+        let Some(previous) = previous else { break };
+        positions.push(position);
+        at = Some(previous as u64);
+    }
+    Ok(positions)
 }
 
 /// None if no message has this seq.
@@ -424,11 +466,17 @@ impl<'a> Lines<'a> {
         let site = SiteId(row.get(0)?);
         let from = UserId { site, num: row.get(4)? };
         let Some(author) = self.subs.author(from)? else { return Ok(None) };
+        let conversation = ConversationId { site, key: number(1)? };
+        let to_sub = match conversation.other(from) {
+            Some(to) => self.subs.of(to)?,
+            None => None,
+        };
         let mut message = StoredMessage {
-            conversation: ConversationId { site, key: number(1)? },
+            conversation,
             seq: Seq(number(2)?),
             from,
             from_sub: author.sub,
+            to_sub,
             kind: kind(row.get(12)?),
             client_id: row.get(7)?,
             body: row.get(8)?,

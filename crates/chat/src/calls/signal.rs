@@ -113,7 +113,7 @@ impl Calls {
         }
         // A stranger's pending request must not ring before an answer.
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
-        let (asker, peer) = (asker.clone(), *peer);
+        let (asker, peer) = (asker.clone(), peer.clone());
         let to = answer_to(re);
         let done = self.on_loaded(session.handle, to, move |this, row: Option<ConversationRow>| match row {
             Some(row) if row.request.is_none() => this.ring(&asker, &peer, invite, now),

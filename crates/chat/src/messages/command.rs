@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::{Answer, AnswerTo, Policy, command_of};
 use crate::messages::Messages;
+use crate::messages::archive::{ArchiveOf, ArchiveQuery, FindJob, MessageName};
 use crate::messages::changes::ChangeMessageJob;
 use crate::messages::conversations::{ChangeViewJob, HistoryJob, HistorySinceJob};
 use crate::messages::markers::MarkJob;
@@ -93,6 +94,20 @@ pub enum Command {
         time: Timestamp,
         limit: Option<u32>,
     },
+    /// A page of the user's archive, answered with [`Event::Found`](super::Event::Found). Its messages are in the order of
+    /// their positions; `next` is the position with which a further query continues. Costs some microseconds for
+    /// each conversation of the query, and counts as a search if these are all.
+    Archive(ArchiveQuery),
+    /// Messages of the user's archive by their positions, in the given order. At most
+    /// [`MOST_POSITIONS`](super::MOST_POSITIONS). If one is missing, the answer is [`Refusal::NoSuchMessage`].
+    AtPositions {
+        positions: Vec<u64>,
+    },
+    /// One message of a conversation, answered with [`Event::Found`](super::Event::Found).
+    Find {
+        to: To,
+        name: MessageName,
+    },
     /// Follows a thread of a room, or marks its replies as read.
     ChangeThread {
         conversation: ConversationId,
@@ -108,7 +123,7 @@ pub enum Command {
 command_of! {
     Messages, Command:
     Send, Forward, SendSticker, ListStickers, Mark, Typing, ListConversations, ChangeConversation, Search, Change, ListPins,
-    History, HistorySince, ChangeThread, ListThreads,
+    History, HistorySince, Archive, AtPositions, Find, ChangeThread, ListThreads,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -244,6 +259,10 @@ impl Command {
             }
             Command::Mark { .. } => Policy { answer: Answer::None, ..Policy::PLAIN },
             Command::Search { .. } => Policy::SEARCH,
+            Command::Archive(ArchiveQuery { of: ArchiveOf::Direct | ArchiveOf::All, .. }) => Policy::SEARCH,
+            Command::Archive(ArchiveQuery { of: ArchiveOf::One(_), .. })
+            | Command::AtPositions { .. }
+            | Command::Find { .. } => Policy::PLAIN,
             Command::ListStickers
             | Command::ListConversations { .. }
             | Command::ChangeConversation { .. }
@@ -299,7 +318,10 @@ impl Command {
                 Publication::default()
             }
             Command::Search { query: _, conversation: _, page: _ } => Publication::default(),
-            Command::ListStickers
+            Command::Archive(_)
+            | Command::AtPositions { positions: _ }
+            | Command::Find { to: _, name: _ }
+            | Command::ListStickers
             | Command::Mark { conversation: _, set: _ }
             | Command::Typing { to: _, on: _ }
             | Command::ListConversations { list: _, page: _ }
@@ -327,6 +349,9 @@ impl Command {
             | Command::ListPins { .. }
             | Command::History { .. }
             | Command::HistorySince { .. }
+            | Command::Archive(_)
+            | Command::AtPositions { .. }
+            | Command::Find { .. }
             | Command::ChangeThread { .. }
             | Command::ListThreads { .. } => None,
         }
@@ -419,6 +444,18 @@ impl Messages {
                 }
                 Err(to) => {
                     let job = HistorySinceJob { messages: self.clone(), re, time, limit };
+                    self.users.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
+            Command::Archive(query) => self.archive(asker, is_waiting, re, query, now),
+            Command::AtPositions { positions } => self.messages_at(&asker, re, positions),
+            Command::Find { to, name } => match to.room(site) {
+                Ok(RoomName::Id(room)) => self.find(&asker, re, room, name),
+                Ok(RoomName::Page(..)) => {
+                    self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                }
+                Err(to) => {
+                    let job = FindJob { messages: self.clone(), re, name };
                     self.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },

@@ -75,6 +75,7 @@ pub enum Event {
     },
     /// The site's stickers, oldest first.
     Stickers(Vec<Sticker>),
+    /// The messages of a search, newest first; of a page of the archive, in the order of their positions; or of a look-up.
     Found {
         hits: Vec<Arc<Message>>,
         next: Option<String>,

@@ -140,12 +140,13 @@ impl Messages {
             Some((author, _)) if *author != me && *author != peer.id => *author,
             _ => return self.send(asker, peer, forward.draft(true), now),
         };
-        let (asker, peer) = (asker.clone(), *peer);
+        let (asker, peer) = (asker.clone(), peer.clone());
+        let reader = peer.id;
         let done = self.then(move |this, relation| {
             let is_named = relation.is_ok_and(|relation| may_see(mode, relation));
             this.send(&asker, &peer, forward.draft(is_named), now);
         });
-        self.store.relation(author, peer.id, done);
+        self.store.relation(author, reader, done);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Messages: sending, changing and reading them, and their parts.
 
+pub(crate) mod archive;
 mod blocked_author;
 pub(crate) mod changes;
 mod command;
@@ -46,6 +47,7 @@ use crate::users::Users;
 use crate::{NodeConfig, Previewer, Refusal, Timestamp};
 use std::sync::Arc;
 
+pub use archive::{ArchiveEnd, ArchiveOf, ArchiveQuery, MOST_POSITIONS, MessageName};
 pub use blocked_author::{MOST_BLOCKED_LOOKED_AT, is_left_out};
 pub use command::{Command, ConversationChange, ConversationList, MarkerSet, MessageChange};
 pub use event::Event;

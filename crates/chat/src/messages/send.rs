@@ -118,7 +118,7 @@ impl Messages {
         };
         // The store drops a reply to no earlier message; receivers apply the same rule.
         let fresh = Message::fresh(conversation, asker.sub.clone(), client_id, body, now);
-        let message = Message { extension, reply_to, ..fresh };
+        let message = Message { to: Some(peer.sub.clone()), extension, reply_to, ..fresh };
         let to = peer.id;
         let is_request = request_rules(asker, peer, now);
         if !files.is_empty() || rich.is_some() && is_request.is_none() {

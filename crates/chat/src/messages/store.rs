@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::archive::{ArchiveEnd, MessageName};
 use crate::config::RoomLimits;
 use crate::contacts::message_requests::RequestStore;
 use crate::messages::files::FileStore;
@@ -119,6 +120,25 @@ pub trait MessageStore:
         limit: u32,
         done: Done<Result<HistoryPage, Refusal>>,
     );
+    /// A page of a user's archive, ascending by position. Pages are complete: a message is left out only if the user
+    /// may not read it, or it is not kept any more. Times grow with the seqs of a conversation; where a clock was set
+    /// back, a page by time ends at one of the messages around that time.
+    fn archive(&self, read: ArchiveRead, done: Done<Result<ArchivePage, Refusal>>);
+    /// Messages by position, in the given order. [`Refusal::NoSuchMessage`] if the user may not read one of them.
+    fn messages_at(
+        &self,
+        reader: UserId,
+        positions: Vec<u64>,
+        done: Done<Result<Vec<StoredMessage>, Refusal>>,
+    );
+    /// One message by a name, for users who may read the conversation. Sees all earlier writes.
+    fn find_message(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        name: MessageName,
+        done: Done<Result<StoredMessage, Refusal>>,
+    );
     /// One message, for users who may read the conversation.
     fn message(
         &self,
@@ -178,6 +198,34 @@ pub struct ChangeMessage {
     pub by: UserId,
     pub change: MessageChange,
     pub time: Timestamp,
+}
+
+/// See [`ArchiveQuery`](crate::messages::ArchiveQuery).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveRead {
+    pub reader: UserId,
+    pub of: ReadFrom,
+    pub start: Option<Timestamp>,
+    pub end: Option<Timestamp>,
+    pub after: Option<u64>,
+    pub before: Option<u64>,
+    pub from: ArchiveEnd,
+    pub limit: u32,
+}
+
+/// See [`ArchiveOf`](crate::messages::ArchiveOf).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadFrom {
+    Direct,
+    All,
+    One(ConversationId),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivePage {
+    pub messages: Vec<StoredMessage>,
+    /// The range has further messages, after the page or (from the newest end) before it.
+    pub more: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

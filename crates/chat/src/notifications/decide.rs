@@ -106,6 +106,7 @@ mod tests {
             seq: Seq(3),
             from: ANN,
             from_sub: ann().profile.sub,
+            to_sub: None,
             kind: MessageKind::Text,
             client_id: "a".into(),
             body: "ä".repeat(400).into(),

@@ -10,7 +10,7 @@ use crate::privacy::Privacy;
 use crate::session::{Asker, Completion, WaitingCommand};
 use crate::store::unavailable;
 use crate::{
-    ContactState, ConversationId, ConversationRow, Done, Mode, Refusal, Relation, SiteRole, StoreError,
+    ContactState, ConversationId, ConversationRow, Done, Mode, Refusal, Relation, SiteRole, StoreError, Sub,
     Timestamp, To, UserId, UserRow,
 };
 
@@ -31,9 +31,10 @@ pub(crate) trait PeerJob: Send + 'static {
 }
 
 /// The other user of a command, with the relation of the two.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Peer {
     pub(crate) id: UserId,
+    pub(crate) sub: Sub,
     pub(crate) is_banned: bool,
     pub(crate) privacy: Privacy,
     /// `of_a` is the asker's side.
@@ -41,8 +42,9 @@ pub(crate) struct Peer {
 }
 
 /// The facts about a user that decide about writing to them, besides the relation.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Standing {
+    sub: Sub,
     is_banned: bool,
     privacy: Privacy,
 }
@@ -173,7 +175,7 @@ impl Users {
     /// None if the store must be read.
     fn cached_peer<J: PeerJob>(&self, asker: &Asker, to: &To, job: &J) -> Option<Result<Peer, Refusal>> {
         let me = asker.session.user;
-        let (id, Standing { is_banned, privacy }) = match to {
+        let (id, Standing { sub, is_banned, privacy }) = match to {
             To::User(sub) if *sub == asker.sub => return Some(Err(Refusal::NotAllowed)),
             To::User(sub) => {
                 let row = self.recent.user_by_sub(me.site, sub)?;
@@ -186,7 +188,7 @@ impl Users {
             To::Page(_) => return Some(Err(Refusal::NoSuchConversation)),
         };
         let relation = self.recent.relation(me, id)?;
-        let peer = Peer { id, is_banned, privacy, relation };
+        let peer = Peer { id, sub, is_banned, privacy, relation };
         may_be_done(job, asker, &peer).then_some(Ok(peer))
     }
 
@@ -195,7 +197,7 @@ impl Users {
     /// rows of a million users are cold.
     fn known_standing(&self, id: UserId) -> Option<Standing> {
         if let Some(here) = self.sessions.lock(id).user(id) {
-            return Some(Standing { is_banned: false, privacy: here.privacy });
+            return Some(Standing { sub: here.sub.clone(), is_banned: false, privacy: here.privacy });
         }
         self.recent.user(id).map(|row| Standing::of(&row))
     }
@@ -246,7 +248,7 @@ impl Users {
         self: &Arc<Self>,
         asker: Asker,
         id: UserId,
-        Standing { is_banned, privacy }: Standing,
+        Standing { sub, is_banned, privacy }: Standing,
         then: impl FnOnce(Asker, Result<Peer, Refusal>) + Send + 'static,
     ) {
         let me = asker.session.user;
@@ -254,7 +256,7 @@ impl Users {
         let done = self.then(move |this, relation| {
             let peer = relation.map_err(unavailable).map(|relation| {
                 this.recent.keep_relation(me, id, relation, since);
-                Peer { id, is_banned, privacy, relation }
+                Peer { id, sub, is_banned, privacy, relation }
             });
             then(asker, peer);
         });
@@ -294,7 +296,7 @@ fn may_be_done(job: &impl PeerJob, asker: &Asker, peer: &Peer) -> bool {
 
 impl Standing {
     fn of(row: &UserRow) -> Standing {
-        Standing { is_banned: row.banned, privacy: row.privacy }
+        Standing { sub: row.profile.sub.clone(), is_banned: row.banned, privacy: row.privacy }
     }
 }
 

@@ -1,15 +1,16 @@
 //! The slice of messages and conversations: queues each request with its completion.
 
+use chat::messages::MessageName;
 use chat::{
-    Append, Appended, ChangeMessage, ChangedMessage, ConversationChange, ConversationId, ConversationList,
-    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, MessageChange, MessageStore,
-    Position, Post, Posted, Refusal, Revision, RoomLimits, RoomName, Search, Seq, StoredMessage, Timestamp,
-    UnpublishedPage, UserId,
+    Append, Appended, ArchivePage, ArchiveRead, ChangeMessage, ChangedMessage, ConversationChange,
+    ConversationId, ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage,
+    MarkerRow, MessageChange, MessageStore, Position, Post, Posted, Refusal, Revision, RoomLimits, RoomName,
+    Search, Seq, StoredMessage, Timestamp, UnpublishedPage, UserId,
 };
 
 use crate::port::read;
 use crate::sqlite::Sqlite;
-use crate::{conversation, message_change, room, search, writer};
+use crate::{archive, conversation, message_change, room, search, writer};
 
 impl MessageStore for Sqlite {
     fn append(&self, append: Append, done: Done<Appended>) {
@@ -118,6 +119,31 @@ impl MessageStore for Sqlite {
         done: Done<Result<HistoryPage, Refusal>>,
     ) {
         self.read(move |db| super::history_since(db, reader, conversation, time, limit), done);
+    }
+
+    fn archive(&self, wanted: ArchiveRead, done: Done<Result<ArchivePage, Refusal>>) {
+        // After other reads: a query over all conversations visits each of them.
+        self.shared.read_last(read(move |db| archive::page(db, &wanted), done));
+    }
+
+    fn messages_at(
+        &self,
+        reader: UserId,
+        positions: Vec<u64>,
+        done: Done<Result<Vec<StoredMessage>, Refusal>>,
+    ) {
+        self.read(move |db| archive::named(db, reader, &positions), done);
+    }
+
+    fn find_message(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        name: MessageName,
+        done: Done<Result<StoredMessage, Refusal>>,
+    ) {
+        // The writer knows the client ids of the newest messages.
+        self.write(move |batch| archive::find(batch, reader, conversation, &name), done);
     }
 
     fn message(

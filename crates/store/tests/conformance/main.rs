@@ -1,6 +1,7 @@
 //! The promises of the port, each as a test for every store.
 
 mod app_passwords;
+mod archive;
 #[path = "../asking/mod.rs"]
 mod asking;
 mod blocks;
@@ -68,6 +69,15 @@ every_store! {
         an_answer_to_a_message_that_is_not_there_answers_none,
         history_is_paged_in_both_directions,
         history_begins_at_a_time,
+    }
+    archive {
+        a_page_has_all_messages_of_a_range,
+        rooms_belong_to_the_whole_archive,
+        messages_of_others_are_not_in_it,
+        a_position_beyond_the_newest_is_refused,
+        a_pending_request_is_left_out,
+        removed_messages_are_left_out,
+        messages_are_found_by_their_names,
     }
     extensions {
         an_extension_is_read_wherever_its_message_is,

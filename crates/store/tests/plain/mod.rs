@@ -374,6 +374,7 @@ impl Plain {
             seq,
             from: line.from,
             from_sub: sub(&line.from)?,
+            to_sub: id.other(line.from).and_then(|other| sub(&other)),
             kind: MessageKind::Text,
             client_id: line.client_id.clone(),
             body: line.body.clone(),
