@@ -1,4 +1,5 @@
-"""slixmpp against a running node: sign-in, roster, presence, messages both ways, discovery, blocking, stream management.
+"""slixmpp against a running node: sign-in, roster, presence, messages both ways, discovery, blocking, stream management,
+the archive, copies.
 
 Arguments: host, port, domain, and for each of two users: name and password. Prints one line per check; exits with 1 if one fails.
 """
@@ -8,7 +9,9 @@ import sys
 
 import slixmpp
 
-PLUGINS = ["xep_0030", "xep_0085", "xep_0092", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0352"]
+PLUGINS = [
+    "xep_0030", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352",
+]
 failures = []
 
 
@@ -37,6 +40,8 @@ class Client(slixmpp.ClientXMPP):
         self.add_event_handler("message_error", self.inbox.put_nowait)
         self.add_event_handler("chatstate_composing", self.states.put_nowait)
         self.add_event_handler("presence_available", self.presences.put_nowait)
+        self.copies = asyncio.Queue()
+        self.add_event_handler("carbon_sent", self.copies.put_nowait)
 
 
 async def until(queue, wanted, seconds=10):
@@ -85,6 +90,17 @@ async def main(host, port, domain, first, first_password, second, second_passwor
     check("its sender is the account", message is not None and message["from"].bare == anna.boundjid.bare)
     tom.send_message(mto=f"{first}@{domain}", mbody="back", mtype="chat")
     check("and back", await until(anna.inbox, lambda one: one["body"] == "back") is not None)
+
+    laptop, _ = await sign_in(host, port, f"{second}@{domain}/laptop", second_password)
+    await laptop.plugin["xep_0280"].enable()
+    tom.send_message(mto=f"{first}@{domain}", mbody="copied", mtype="chat")
+    copy = await until(laptop.copies, lambda one: one["carbon_sent"]["body"] == "copied")
+    check("a message of another app is copied", copy is not None and copy["carbon_sent"]["to"].bare == f"{first}@{domain}")
+    await laptop.disconnect()
+    page = await tom.plugin["xep_0313"].retrieve(with_jid=slixmpp.JID(f"{first}@{domain}"), rsm={"max": 50})
+    bodies = [one["mam_result"]["forwarded"]["stanza"]["body"] for one in page["mam"]["results"]]
+    check("the archive has both directions", [body for body in bodies if body in ("Grüße & <b>", "back")] == ["Grüße & <b>", "back"])
+    check("the archive is complete", page["mam_fin"].xml.get("complete") == "true")
 
     composing = anna.make_message(mto=f"{second}@{domain}", mtype="chat")
     composing["chat_state"] = "composing"

@@ -38,12 +38,23 @@ pub static EXTENSIONS: &[&Extension] = &[
     &transport::bosh::EXTENSION,
     &transport::host_meta::EXTENSION,
     &xep::offline_messages::EXTENSION,
+    &xep::pep::EXTENSION,
+    &xep::receipts::EXTENSION,
     &xep::blocking::EXTENSION,
     &xep::stream_management::EXTENSION,
     &xep::ping::EXTENSION,
     &xep::time::EXTENSION,
     &transport::bosh::XMPP_OVER_BOSH,
+    &xep::carbons::EXTENSION,
+    &xep::corrections::EXTENSION,
+    &xep::archive::EXTENSION,
+    &xep::markers::EXTENSION,
     &xep::csi::EXTENSION,
+    &xep::stanza_ids::EXTENSION,
+    &xep::retractions::EXTENSION,
+    &xep::reactions::EXTENSION,
+    &xep::replies::EXTENSION,
+    &xep::displayed::EXTENSION,
 ];
 
 pub(crate) fn handlers() -> impl Iterator<Item = &'static IqHandler> {

@@ -398,7 +398,7 @@ impl Gateway {
             State::Opening(opening) if opening.is_waiting() => return Step::Wait(0),
             State::Opening(opening) => (&mut opening.receiver, &UNAUTHENTICATED),
             // A client that asks without reading the answers must wait.
-            State::Live(_) if io.outgoing() > SOFT_LIMIT => {
+            State::Live(session) if io.outgoing() > SOFT_LIMIT || session.is_paused() => {
                 io.set_reading(false);
                 return Step::Wait(0);
             }

@@ -4,29 +4,34 @@ use chat::contacts::Event as ContactsEvent;
 use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
 use chat::session::Event as SessionEvent;
-use chat::{Changes, Delivery, Event, WhenSlow};
+use chat::{Changes, Counted, Delivery, Event, Message, Position, WhenSlow};
 use xmpp_proto::stream::{StreamCondition, StreamError};
 
-use super::{Asked, Flags, SOFT_LIMIT, Turn};
+use super::{Arrival, Asked, Flags, SOFT_LIMIT, Turn};
 
 impl Turn<'_, '_> {
     pub(super) fn deliver(&mut self, delivery: &Delivery) -> Result<(), StreamError> {
         if let Some(refusal) = delivery.event.farewell() {
             return Err(crate::refusal::stream_error(refusal));
         }
+        let before = self.session.position;
         if let Some(position) = delivery.position {
             self.session.position = position;
         }
-        let outcome = self.deliver_event(delivery);
+        let outcome = self.deliver_event(delivery, before);
         match self.session.management().is_some_and(|counters| counters.is_full()) {
             true => Err(StreamError::new(StreamCondition::ResourceConstraint)),
             false => outcome,
         }
     }
 
-    fn deliver_event(&mut self, delivery: &Delivery) -> Result<(), StreamError> {
+    /// `before`: the position of the last event before it.
+    fn deliver_event(&mut self, delivery: &Delivery, before: Position) -> Result<(), StreamError> {
         if let Some(asked) = delivery.re.and_then(|re| self.session.take_asked(re)) {
             self.answer_asked(asked, delivery);
+            return Ok(());
+        }
+        if self.hold(delivery) {
             return Ok(());
         }
         if self.is_slow() || self.session.has(Flags::INACTIVE) {
@@ -43,7 +48,10 @@ impl Turn<'_, '_> {
             Event::Session(event) => self.session_event(event),
             Event::Presence(event) => self.presence_event(event),
             Event::Contacts(event) => self.contacts_event(event),
-            Event::Messages(event) => self.messages_event(event),
+            Event::Messages(event) => {
+                self.messages_event(event, before);
+                Ok(())
+            }
             // Without a counterpart in this gateway.
             Event::Notifications(_)
             | Event::Moderation(_)
@@ -55,8 +63,20 @@ impl Turn<'_, '_> {
 
     /// What has changed since the position of a resumed stream.
     pub(crate) fn changes(&mut self, changes: &Changes) {
+        let position = self.session.position;
         for message in &changes.messages {
-            self.message_event(message);
+            self.message(message, Arrival::Live, position);
+        }
+        for message in &changes.updates {
+            self.message_changed(message);
+            self.reactions_of_other(message);
+        }
+        for conversation in &changes.conversations {
+            if let Some(person) = conversation.with.person() {
+                let (received, read) = (conversation.their_received, conversation.their_read);
+                self.peer_marker(conversation.id, &person.sub, received, read);
+                self.read_meanwhile(conversation, &person.sub);
+            }
         }
         for contact in &changes.contacts {
             self.contact_changed(contact);
@@ -70,7 +90,11 @@ impl Turn<'_, '_> {
         self.io.outgoing() > SOFT_LIMIT
     }
 
-    fn answer_asked(&mut self, asked: Asked, delivery: &Delivery) {
+    fn answer_asked(&mut self, mut asked: Asked, delivery: &Delivery) {
+        if let Some(then) = asked.then.take() {
+            let outcome = delivery.event.refusal().map_or(Ok(delivery), Err);
+            return then(self, asked, outcome);
+        }
         match delivery.event.refusal() {
             Some(refusal) if asked.relays => self.not_relayed(&asked, refusal),
             Some(refusal) => self.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
@@ -113,17 +137,37 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    fn messages_event(&mut self, event: &MessagesEvent) -> Result<(), StreamError> {
+    /// An event that waited behind a message.
+    pub(super) fn held_event(&mut self, delivery: &Delivery, before: Position) {
+        if let Event::Messages(event) = &delivery.event {
+            self.messages_event(event, before);
+        }
+    }
+
+    fn messages_event(&mut self, event: &MessagesEvent, before: Position) {
         match event {
-            MessagesEvent::Ack { client_id, .. } => self.stored(client_id),
-            MessagesEvent::Message(message) => self.message_event(message),
+            MessagesEvent::Ack { client_id, conversation, seq, .. } => {
+                self.stored(client_id, *conversation, *seq);
+            }
+            MessagesEvent::Message(message) => self.message(message, Arrival::Live, before),
+            MessagesEvent::Update { message, .. } => self.message_changed(message),
+            MessagesEvent::Counts { counts, by: Some(by) } if !counts.conversation.is_room() => {
+                if let Counted::Reaction { .. } = by.what {
+                    self.reacted(counts.conversation, counts.seq, by.user.clone());
+                }
+            }
+            MessagesEvent::Marker { conversation, .. } if conversation.is_room() => {}
+            MessagesEvent::Marker { conversation, user, received, read, .. } => {
+                match self.session.is_own(user) {
+                    true => self.own_marker(*conversation, *read),
+                    false => self.peer_marker(*conversation, user, *received, *read),
+                }
+            }
             MessagesEvent::Typing { conversation, user, on } if !conversation.is_room() => {
                 self.typing(user, *on);
             }
             MessagesEvent::Typing { .. }
-            | MessagesEvent::Update { .. }
             | MessagesEvent::Counts { .. }
-            | MessagesEvent::Marker { .. }
             | MessagesEvent::Conversations { .. }
             | MessagesEvent::Conversation(_)
             | MessagesEvent::History { .. }
@@ -134,6 +178,14 @@ impl Turn<'_, '_> {
             | MessagesEvent::Found { .. }
             | MessagesEvent::Held(_) => {}
         }
-        Ok(())
+    }
+
+    /// A deletion or a new text. Other changes have no counterpart in XMPP.
+    fn message_changed(&mut self, message: &Message) {
+        match message.deleted {
+            true => self.retracted(message),
+            false if message.edited.is_some() => self.corrected(message),
+            false => {}
+        }
     }
 }

@@ -1,26 +1,43 @@
 //! What a message carries beside its body: the text that the domain keeps as its extension, and gives back to XMPP clients.
 //!
-//! The first line is the type of the stanza. The child elements follow, in the form for storage: see
-//! [`Element::write_stored`].
+//! The first line is the type of the stanza, and whether it is excluded from copies. The child elements follow, in the form
+//! for storage: see [`Element::write_stored`].
 
 use xmpp_proto::ns;
+use xmpp_proto::payload::carbons;
+use xmpp_proto::payload::hints::Hints;
 use xmpp_proto::xml::{Element, restore};
+
+use crate::xep::replies;
 
 /// The type of most messages.
 const CHAT: &str = "chat";
+/// Behind the type of a message that is excluded from copies.
+const PRIVATE: &str = " private";
 
 /// The extension of a client's message. None: it is a chat message with nothing but a body.
 pub(super) fn of(message: Element<'_>) -> Option<Box<str>> {
+    with(message, is_kept)
+}
+
+/// The extension of an answer, which names the answered message otherwise.
+pub(crate) fn of_reply(message: Element<'_>) -> Option<Box<str>> {
+    with(message, |child| is_kept(child) && !replies::is_reply(child))
+}
+
+fn with(message: Element<'_>, is_kept: fn(Element<'_>) -> bool) -> Option<Box<str>> {
     let kind = message.attr("type").filter(|kind| matches!(*kind, "chat" | "headline")).unwrap_or("normal");
     let mut out = Vec::new();
     for child in message.children().filter(|child| is_kept(*child)) {
         child.write_stored(&mut out, ns::CLIENT);
     }
-    if out.is_empty() && kind == CHAT {
+    let private = carbons::is_private(message) || Hints::of(message).no_copy;
+    if out.is_empty() && kind == CHAT && !private {
         return None;
     }
     let children = String::from_utf8(out).expect("elements are written from UTF-8");
-    Some(format!("{kind}\n{children}").into())
+    let private = if private { PRIVATE } else { "" };
+    Some(format!("{kind}{private}\n{children}").into())
 }
 
 /// Typing is no part of a message. Only servers give out stanza ids: a client's one would be forged (XEP-0359 §6).
@@ -30,6 +47,8 @@ fn is_kept(child: Element<'_>) -> bool {
         ("stanza-id", ns::STANZA_IDS) => false,
         ("private", ns::CARBONS) => false,
         (_, ns::CHAT_STATES) => false,
+        // What a correction changes is the message itself.
+        ("replace", ns::CORRECTION) => false,
         _ => true,
     }
 }
@@ -38,14 +57,17 @@ fn is_kept(child: Element<'_>) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub(super) kind: &'a str,
+    /// XEP-0280 §9.
+    pub(super) is_private: bool,
     children: &'a str,
 }
 
 impl<'a> Stored<'a> {
     /// Messages of the widget have no extension.
     pub(super) fn of(extension: Option<&'a str>) -> Stored<'a> {
-        let (kind, children) = extension.and_then(|text| text.split_once('\n')).unwrap_or((CHAT, ""));
-        Stored { kind, children }
+        let (line, children) = extension.and_then(|text| text.split_once('\n')).unwrap_or((CHAT, ""));
+        let kind = line.strip_suffix(PRIVATE);
+        Stored { kind: kind.unwrap_or(line), is_private: kind.is_some(), children }
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
@@ -91,6 +113,16 @@ mod tests {
             "<subject>S</subject><x xmlns='jabber:x:oob'><url>https://a.example/</url></x>"
         );
         assert!(!kept.contains("jabber:x:oob"), "a namespace does not look like a link: {kept}");
+    }
+
+    #[test]
+    fn an_excluded_message_is_remembered() {
+        for inside in ["<private xmlns='urn:xmpp:carbons:2'/>", "<no-copy xmlns='urn:xmpp:hints'/>"] {
+            let kept = extension(&format!("type='chat'><body>hi</body>{inside}")).expect("an extension");
+            let stored = Stored::of(Some(&kept));
+            assert_eq!((stored.kind, stored.is_private), ("chat", true), "{kept}");
+        }
+        assert!(!Stored::of(Some("normal\n<a/>")).is_private);
     }
 
     #[test]

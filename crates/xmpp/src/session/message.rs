@@ -1,20 +1,23 @@
 //! Messages between users (RFC 6121 §5).
 
-use chat::{ConversationId, MarkerSet, Message, Refusal, Seq, To};
+use chat::messages::MessageName;
+use chat::{ConversationId, MarkerSet, Message, Refusal, Seq, Sub, To};
 use rand::Rng;
-use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::date_time::DateTime;
 use xmpp_proto::payload::delay::Delay;
 use xmpp_proto::payload::hints::Hints;
-use xmpp_proto::payload::stanza_ids;
+use xmpp_proto::payload::reactions::Reactions;
+use xmpp_proto::payload::replies::Reply;
+use xmpp_proto::payload::{correction, retraction, stanza_ids};
 use xmpp_proto::stanza::{Condition, StanzaError};
-use xmpp_proto::xml::{Element, Open};
+use xmpp_proto::xml::Element;
 
-use super::extension::{self, Stored};
-use super::{Session, Turn};
-use crate::address::{self, Target};
-use crate::xep::stream_management::Counters;
+use super::{Arrival, Asked, MessageStanza, Session, Turn, extension};
+use crate::address::Target;
+use crate::xep::receipts::{Expected, Wanted};
+use crate::xep::replies::Answered;
+use crate::xep::{markers, receipts};
 
 /// Messages of a session that are not stored yet. Above it, its stanzas are refused.
 const MOST_SENDING: usize = 256;
@@ -23,21 +26,42 @@ const MOST_SENDING: usize = 256;
 const UNIQUE_ID_BYTES: usize = 20;
 /// Leaves room for the prefix within the 255 bytes that the domain takes.
 const MOST_ID_BYTES: usize = 240;
-/// Between a stream's prefix and an id.
+/// Hexadecimal digits of a stream's prefix, and the character between it and an id.
+const PREFIX_DIGITS: usize = 8;
 const PREFIX_END: char = '~';
+
+/// The id that the author's client gave the message: without the prefix of its stream.
+pub(crate) fn own_id(client_id: &str) -> &str {
+    match client_id.split_once(PREFIX_END) {
+        Some((prefix, id))
+            if prefix.len() == PREFIX_DIGITS && prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+        {
+            id
+        }
+        _ => client_id,
+    }
+}
 
 /// A message that the domain has not answered yet.
 pub(super) struct Sending {
     client_id: Box<str>,
-    /// The stanza's own id and address, for an error.
-    id: Option<Box<str>>,
-    to: Box<str>,
-    /// Among the client's stanzas, if it has enabled stream management.
-    number: Option<u32>,
+    asked: Asked,
+    wanted: Wanted,
+}
+
+/// A message of the client.
+#[derive(Clone)]
+pub(crate) struct Draft {
+    client_id: Box<str>,
+    to: Sub,
+    pub(crate) body: Box<str>,
+    pub(crate) extension: Option<Box<str>>,
+    pub(crate) reply_to: Option<Seq>,
+    wanted: Wanted,
 }
 
 impl Turn<'_, '_> {
-    pub(super) fn message(&mut self, element: Element<'_>, to: Option<&Jid>, target: Target) {
+    pub(super) fn client_message(&mut self, element: Element<'_>, target: Target) {
         let kind = element.attr("type").unwrap_or("normal");
         if kind == "error" {
             return;
@@ -58,29 +82,74 @@ impl Turn<'_, '_> {
             let to = To::User(user.clone());
             self.command(chat::messages::Command::Typing { to, on });
         }
-        let body = element.child("body", ns::CLIENT).map(|body| body.text().into_owned());
-        let extension = extension::of(element);
+        if let Some(id) = retraction::of(element) {
+            return self.retract(element, user, id);
+        }
+        if let Some(reactions) = Reactions::of(element) {
+            return self.react(element, user, &reactions);
+        }
+        let has_body = element.child("body", ns::CLIENT).is_some();
+        if !has_body && let Some(name) = markers::displayed(element, self.session.bare()) {
+            return self.mark_read(user, name);
+        }
         // Without a body, only what asks for it is kept: an encrypted message does (XEP-0334 §4.4).
-        if body.is_none() && !Hints::of(element).store {
+        if !has_body && (!Hints::of(element).store || receipts::is_receipt(element)) {
             return;
         }
-        let (id, to) = (element.attr("id"), to.map_or("", Jid::as_str));
-        let client_id = self.client_id(element);
         if self.session.extra().sending.len() >= MOST_SENDING {
             return self.refuse(element, &StanzaError::new(Condition::ResourceConstraint));
         }
-        let number = self.session.management().map(Counters::wait_for_last);
-        let sending = Sending { client_id: client_id.clone(), id: id.map(Into::into), to: to.into(), number };
+        if let Some(id) = correction::of(element) {
+            return self.correct(element, user, id);
+        }
+        if let Some(reply) = Reply::of(element) {
+            return self.reply(element, user, reply);
+        }
+        let draft = self.draft(element, &user);
+        let asked = self.counted(element);
+        self.submit(asked, draft);
+    }
+
+    /// The message of a stanza.
+    pub(crate) fn draft(&mut self, element: Element<'_>, user: &Sub) -> Draft {
+        let body = element.child("body", ns::CLIENT).map(|body| body.text().into_owned());
+        Draft {
+            client_id: self.client_id(element),
+            to: user.clone(),
+            body: body.unwrap_or_default().into(),
+            extension: extension::of(element),
+            reply_to: None,
+            wanted: Wanted::of(element),
+        }
+    }
+
+    /// Sends a new message.
+    pub(crate) fn submit(&mut self, asked: Asked, draft: Draft) {
+        let Draft { client_id, to, body, extension, reply_to, wanted } = draft;
+        let sending = Sending { client_id: client_id.clone(), asked, wanted };
         self.session.extra().sending.push(sending);
         self.command(chat::messages::Command::Send {
             client_id,
-            to: To::User(user),
-            body: body.unwrap_or_default().into(),
+            to: To::User(to),
+            body,
             extension,
-            reply_to: None,
+            reply_to,
             files: Vec::new(),
             rich: None,
         });
+    }
+
+    /// The names of an own message that a client calls so: a short id has the prefix of this stream.
+    pub(crate) fn own_names(&self, id: &str) -> Vec<MessageName> {
+        let as_it_is = MessageName::Mine(id.into());
+        match id.len() >= UNIQUE_ID_BYTES {
+            true => vec![as_it_is],
+            false => vec![MessageName::Mine(self.prefixed(id)), as_it_is],
+        }
+    }
+
+    fn prefixed(&self, id: &str) -> Box<str> {
+        format!("{:08x}{PREFIX_END}{id}", self.session.stream).into()
     }
 
     /// The id under which the domain stores the message once, however often the client sends it.
@@ -96,19 +165,22 @@ impl Turn<'_, '_> {
             return id.into();
         }
         let random = format!("{:016x}", self.gateway.rng.random::<u64>());
-        format!("{:08x}{PREFIX_END}{}", self.session.stream, id.unwrap_or(&random)).into()
+        self.prefixed(id.unwrap_or(&random))
     }
 
     /// The message is on disk.
-    pub(super) fn stored(&mut self, client_id: &str) {
+    pub(super) fn stored(&mut self, client_id: &str, conversation: ConversationId, seq: Seq) {
         if let Some(sending) = self.session.take_sending(client_id) {
-            self.answered(&sending);
+            if let Some(expected) = Expected::new(conversation, seq, &sending.asked.id, sending.wanted) {
+                self.session.expect(expected);
+            }
+            self.done(&sending.asked);
         }
     }
 
-    /// The client's count of handled stanzas may have waited for this message.
-    fn answered(&mut self, sending: &Sending) {
-        if let (Some(number), Some(counters)) = (sending.number, self.session.management())
+    /// The client's count of handled stanzas may have waited for this one.
+    pub(super) fn count_answered(&mut self, number: Option<u32>) {
+        if let (Some(number), Some(counters)) = (number, self.session.management())
             && counters.answered(number)
         {
             self.send_count();
@@ -116,58 +188,24 @@ impl Turn<'_, '_> {
     }
 
     pub(super) fn send_refused(&mut self, client_id: &str, refusal: Refusal) {
-        let Some(sending) = self.session.take_sending(client_id) else { return };
-        let error = crate::refusal::stanza_error(refusal);
-        self.send(|out| {
-            Open::new(out, "message")
-                .attr("type", "error")
-                .attr("from", &sending.to)
-                .opt("id", sending.id.as_deref())
-                .children(|out| error.write(out));
-        });
-        self.answered(&sending);
-    }
-
-    /// A new message of a conversation.
-    pub(super) fn message_event(&mut self, message: &Message) {
-        if !message.conversation.is_room() && self.session.wants_messages() {
-            self.incoming(message, None);
+        if let Some(sending) = self.session.take_sending(client_id) {
+            self.fail(&sending.asked, refusal);
         }
     }
 
-    /// A message that came while the user had no client (XEP-0203).
-    pub(crate) fn delayed_message(&mut self, message: &Message) {
-        let domain = self.domain().to_owned();
-        let delay = Delay { stamp: DateTime(message.time.0), from: Some(&domain) };
-        self.incoming(message, Some(delay));
-    }
-
-    fn incoming(&mut self, message: &Message, delay: Option<Delay<'_>>) {
-        if message.from.address_local() == self.session.jid.local().unwrap_or_default() {
-            return;
+    /// Sends a message of a direct conversation to the client. `answered`: the message that it answers.
+    pub(super) fn write_message(&mut self, message: &Message, arrival: Arrival, answered: Option<&Answered>) {
+        let jid = self.session.jid.clone();
+        let Some(stanza) = MessageStanza::of(message, &jid) else { return };
+        let stanza = stanza.answering(answered);
+        let delay = Delay { stamp: DateTime(message.time.0), from: Some(jid.domain()) };
+        let delay = Some(delay).filter(|_| arrival == Arrival::Earlier);
+        match stanza.is_own {
+            true => self.sent_elsewhere(&stanza, delay),
+            false => {
+                self.send_message((message.conversation, message.seq), |out| stanza.write(out, None, delay))
+            }
         }
-        let from = address::user_here(&message.from, self.domain());
-        let to = self.session.bare().to_owned();
-        let place = (message.conversation, message.seq);
-        let stored = Stored::of(message.extension.as_deref());
-        let position = message.position.to_string();
-        self.send_message(place, |out| {
-            Open::new(out, "message")
-                .attr("type", stored.kind)
-                .attr("from", &from)
-                .attr("to", &to)
-                .attr("id", &message.client_id)
-                .children(|out| {
-                    if !message.body.is_empty() {
-                        Open::new(out, "body").text(&message.body);
-                    }
-                    stored.write(out);
-                    stanza_ids::write_stanza_id(out, &to, &position);
-                    if let Some(delay) = delay {
-                        delay.write(out);
-                    }
-                });
-        });
     }
 }
 

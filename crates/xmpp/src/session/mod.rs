@@ -3,8 +3,11 @@
 mod deliver;
 mod establishment;
 mod extension;
+mod held_messages;
 mod iq;
 mod message;
+mod message_stanza;
+mod named_message;
 mod presence;
 mod relay;
 mod roster;
@@ -13,7 +16,8 @@ use std::sync::Arc;
 
 use chat::presence::Availability;
 use chat::{
-    Command, Delivery, Node, Position, Request, SessionHandle, SessionId, Sub, Timestamp, UserId, Welcome,
+    Command, Delivery, Node, Position, Refusal, Request, SessionHandle, SessionId, Sub, Timestamp, UserId,
+    Welcome,
 };
 use edge::Now;
 use rand::Rng;
@@ -27,10 +31,16 @@ use crate::address::Target;
 use crate::config::timestamp;
 use crate::gateway::{Gateway, State};
 use crate::transport::{Io, Receiver};
+use crate::xep::receipts::{Expected, MOST_EXPECTED};
 use crate::xep::stream_management::{Counters, Detached};
 pub(crate) use establishment::EXTENSION as ESTABLISHMENT;
+pub(crate) use extension::of_reply as extension_of_reply;
+pub(crate) use held_messages::Arrival;
 pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
+pub(crate) use message::own_id;
+pub(crate) use message_stanza::MessageStanza;
+pub(crate) use named_message::found;
 pub(crate) use roster::EXTENSION as ROSTER;
 
 /// Commands without an answer, per session. More are refused until the domain has answered some.
@@ -66,16 +76,16 @@ struct Extra {
     blocked: Option<Vec<Sub>>,
     /// Changes of presence that are kept back.
     missed: presence::Missed,
+    /// The user's messages of which the client waits for a receipt or a marker, oldest first.
+    expected: Vec<Expected>,
+    held: Option<held_messages::Held>,
 }
 
 impl Extra {
     fn is_empty(&self) -> bool {
-        let Extra { asked, last_re: _, sending, management, blocked, missed } = self;
-        missed.is_empty()
-            && asked.is_empty()
-            && sending.is_empty()
-            && management.is_none()
-            && blocked.is_none()
+        let Extra { asked, last_re: _, sending, management, blocked, missed, expected, held } = self;
+        let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
+        is_idle && missed.is_empty() && management.is_none() && blocked.is_none()
     }
 }
 
@@ -92,12 +102,26 @@ pub(crate) struct Asked {
     /// Waits for the delivery of a stanza to another session.
     pub(crate) relays: bool,
     pub(crate) answer: Answer,
+    /// Of a message, among the client's stanzas, if the client has enabled stream management.
+    number: Option<u32>,
+    /// Handles the outcome in place of `answer`.
+    then: Option<Then>,
 }
 
 impl Asked {
     /// A question of this gateway, which no stanza of the client waits for.
     pub(crate) fn internal(answer: Answer) -> Asked {
-        Asked { re: 0, kind: None, id: "".into(), from: None, pages: Vec::new(), relays: false, answer }
+        Asked {
+            re: 0,
+            kind: None,
+            id: "".into(),
+            from: None,
+            pages: Vec::new(),
+            relays: false,
+            answer,
+            number: None,
+            then: None,
+        }
     }
 
     /// A stanza of the client waits for the answer.
@@ -110,12 +134,17 @@ impl Asked {
             pages: Vec::new(),
             relays: false,
             answer,
+            number: None,
+            then: None,
         }
     }
 }
 
 /// Writes the answer to a request. Refusals are answered before it is called.
 pub(crate) type Answer = fn(&mut Turn<'_, '_>, Asked, &Delivery);
+
+/// Continues with the outcome of a request: the answer, or the reason why the domain refused it.
+type Then = Box<dyn FnOnce(&mut Turn<'_, '_>, Asked, Result<&Delivery, Refusal>) + Send>;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Flags(u16);
@@ -129,6 +158,12 @@ impl Flags {
     const PRESENCE_MISSED: Flags = Flags(1 << 2);
     /// A ping was sent to a silent client.
     const PINGED: Flags = Flags(1 << 3);
+    /// The client wants copies of the messages that the user sends from other sessions (XEP-0280).
+    pub(crate) const CARBONS: Flags = Flags(1 << 6);
+    /// The client synchronises read markers (XEP-0490).
+    pub(crate) const DISPLAYED: Flags = Flags(1 << 7);
+    /// A stanza waits for the look-up of a message. Later ones stay in the connection's buffer.
+    const PAUSED: Flags = Flags(1 << 8);
     /// Was available, and has become unavailable.
     const LEFT: Flags = Flags(1 << 4);
 }
@@ -155,7 +190,7 @@ impl Session {
     }
 
     /// RFC 6121 §8.5.2.1.1: a session with a negative priority gets no messages for the bare JID.
-    fn wants_messages(&self) -> bool {
+    pub(crate) fn wants_messages(&self) -> bool {
         self.availability.as_ref().is_some_and(|availability| availability.priority >= 0)
     }
 
@@ -176,7 +211,7 @@ impl Session {
         Some(asked)
     }
 
-    fn drop_empty_extra(&mut self) {
+    pub(crate) fn drop_empty_extra(&mut self) {
         if self.extra.as_ref().is_some_and(|extra| extra.is_empty()) {
             self.extra = None;
         }
@@ -198,15 +233,34 @@ impl Session {
         availability: Option<Arc<Availability>>,
         stream: u32,
         counters: Counters,
+        expected: Vec<Expected>,
     ) {
         (self.flags, self.availability, self.stream) = (flags, availability, stream);
+        self.set(Flags::PAUSED, false);
         self.extra().management = Some(counters);
+        self.extra().expected = expected;
+    }
+
+    /// The user's messages of which the client waits for news.
+    pub(crate) fn expected(&mut self) -> Option<&mut Vec<Expected>> {
+        Some(&mut self.extra.as_mut()?.expected)
+    }
+
+    fn expect(&mut self, expected: Expected) {
+        let all = &mut self.extra().expected;
+        if all.len() >= MOST_EXPECTED {
+            all.remove(0);
+        }
+        all.push(expected);
     }
 
     /// The stream without its connection. None: it cannot be resumed.
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
-        let counters = self.extra?.management?;
-        Detached::new(self.jid, self.flags, self.availability, self.stream, counters, self.position, now)
+        let position = self.resume_position();
+        let Session { jid, flags, availability, stream, extra, .. } = self;
+        let Extra { management, expected, .. } = *extra?;
+        let counters = management?;
+        Detached { jid, flags, availability, stream, counters, expected, position, until: now }.wait(now)
     }
 
     pub(crate) fn watch_block_list(&mut self, blocked: Vec<Sub>) {
@@ -227,6 +281,11 @@ impl Session {
     /// The client has sent something.
     pub(crate) fn hear(&mut self, now: Now) {
         self.heard = seconds(now);
+    }
+
+    /// Of the last event that was delivered.
+    pub(crate) fn position(&self) -> Position {
+        self.position
     }
 
     /// The own bare JID.
@@ -293,10 +352,34 @@ impl Turn<'_, '_> {
         self.ask_for(Asked::of(iq.element, answer), command);
     }
 
+    /// A command for a stanza of the client. `then` gets the outcome, and answers the client.
+    pub(crate) fn ask_then(
+        &mut self,
+        iq: &Iq<'_>,
+        command: impl Into<Command>,
+        then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<&Delivery, Refusal>) + Send + 'static,
+    ) {
+        self.continue_then(Asked::of(iq.element, |_, _, _| ()), command, then);
+    }
+
+    /// A further command for the same stanza.
+    pub(crate) fn continue_then(
+        &mut self,
+        mut asked: Asked,
+        command: impl Into<Command>,
+        then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<&Delivery, Refusal>) + Send + 'static,
+    ) {
+        asked.then = Some(Box::new(then));
+        self.ask_for(asked, command);
+    }
+
     /// Asks the next page of an answer.
     pub(crate) fn ask_for(&mut self, mut asked: Asked, command: impl Into<Command>) {
         let extra = self.session.extra();
         if extra.asked.len() >= MOST_ASKED {
+            if let Some(then) = asked.then.take() {
+                return then(self, asked, Err(Refusal::RateLimited { retry_after_ms: 1000 }));
+            }
             let error = StanzaError::new(Condition::ResourceConstraint);
             return self.answer_error(&asked, &error);
         }
@@ -400,7 +483,7 @@ impl Turn<'_, '_> {
         let target = Target::of(to.as_ref(), &self.session.jid);
         match kind {
             StanzaKind::Iq => self.iq(element, to.as_ref(), target),
-            StanzaKind::Message => self.message(element, to.as_ref(), target),
+            StanzaKind::Message => self.client_message(element, target),
             StanzaKind::Presence => self.presence(element, to.as_ref(), target),
         }
         Ok(())

@@ -777,7 +777,7 @@ impl Gateway {
 fn must_wait(state: &State, flow: &Flow) -> bool {
     match state {
         State::Opening(opening) => opening.is_waiting(),
-        State::Live(_) => flow.queue.len() > SOFT_LIMIT,
+        State::Live(session) => flow.queue.len() > SOFT_LIMIT || session.is_paused(),
         _ => false,
     }
 }

@@ -1,11 +1,27 @@
 //! Extensions of XMPP: one file for each behaviour, listed in [`EXTENSIONS`](crate::EXTENSIONS).
 
+pub(crate) mod archive;
 pub(crate) mod blocking;
+pub(crate) mod carbons;
 pub(crate) mod chat_states;
+pub(crate) mod corrections;
 pub(crate) mod csi;
 pub(crate) mod disco;
+pub(crate) mod displayed;
+pub(crate) mod markers;
 pub(crate) mod offline_messages;
+pub(crate) mod pep;
 pub(crate) mod ping;
+pub(crate) mod reactions;
+pub(crate) mod receipts;
+pub(crate) mod replies;
+pub(crate) mod retractions;
+pub(crate) mod stanza_ids;
 pub(crate) mod stream_management;
 pub(crate) mod time;
 pub(crate) mod version;
+
+/// The id of the stanza that tells of a change of a message: a new one for each version.
+pub(crate) fn change_id(message: &chat::Message) -> String {
+    format!("{}:{}", message.client_id, message.version)
+}

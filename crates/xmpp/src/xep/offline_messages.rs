@@ -7,7 +7,7 @@ use chat::messages::{Command, Event as MessagesEvent};
 use chat::{Conversation, ConversationList, Delivery, Event, PageOf, To};
 
 use crate::extensions::{Extension, Spec};
-use crate::session::{Asked, Turn};
+use crate::session::{Arrival, Asked, Turn};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(160),
@@ -61,7 +61,7 @@ fn history_page(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
         return;
     };
     for message in messages.iter().filter(|message| !message.deleted) {
-        turn.delayed_message(message);
+        turn.message(message, Arrival::Earlier, turn.session.position());
     }
     if let Some(last) = messages.last().filter(|_| *more) {
         let history = Command::History {

@@ -21,6 +21,7 @@ use xmpp_proto::xml::Element;
 
 use crate::extensions::{Extension, Spec};
 use crate::session::{Flags, Turn};
+use crate::xep::receipts::Expected;
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(198),
@@ -74,29 +75,24 @@ pub(crate) struct Detached {
     pub(crate) availability: Option<Arc<Availability>>,
     pub(crate) stream: u32,
     pub(crate) counters: Counters,
+    /// The user's messages of which the client waits for a receipt or a marker.
+    pub(crate) expected: Vec<Expected>,
     /// Of the last event that was delivered.
     pub(crate) position: Position,
-    until: Timestamp,
+    pub(crate) until: Timestamp,
 }
 
 impl Detached {
-    /// None: the client did not ask for resumption.
-    pub(crate) fn new(
-        jid: Jid,
-        flags: Flags,
-        availability: Option<Arc<Availability>>,
-        stream: u32,
-        mut counters: Counters,
-        position: Position,
-        now: Timestamp,
-    ) -> Option<Detached> {
+    /// Waits for the client from now on. None: the client did not ask for resumption.
+    pub(crate) fn wait(mut self, now: Timestamp) -> Option<Detached> {
+        let counters = &mut self.counters;
         counters.id.as_ref()?;
         // The domain's answers to these messages are lost. The client sends them again, and they are stored once.
         counters.received = counters.handled();
         counters.pending.clear();
         (counters.owes_count, counters.has_asked) = (false, false);
-        let until = Timestamp(now.0 + u64::from(DETACHED_SECONDS) * 1000);
-        Some(Detached { jid, flags, availability, stream, counters, position, until })
+        self.until = Timestamp(now.0 + u64::from(DETACHED_SECONDS) * 1000);
+        Some(self)
     }
 }
 
@@ -231,7 +227,7 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { jid: _, flags, availability, stream, mut counters, .. } = detached;
+        let Detached { jid: _, flags, availability, stream, mut counters, expected, .. } = detached;
         let received = counters.acknowledge(h)?;
         if let Some(id) = counters.id.clone() {
             self.gateway.shared.streams.begin(&id, self.session.bare(), self.io.handle());
@@ -239,7 +235,7 @@ impl Turn<'_, '_> {
         for one in &counters.unacked {
             self.nonza(|out| out.extend_from_slice(&one.stanza));
         }
-        self.session.restore(flags, availability, stream, counters);
+        self.session.restore(flags, availability, stream, counters, expected);
         received.into_iter().for_each(|place| self.received(place));
         self.changes(changes);
         Ok(())

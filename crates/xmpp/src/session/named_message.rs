@@ -1,0 +1,112 @@
+//! Stanzas that refer to another message by the id of its author: corrections, retractions, reactions and replies.
+//!
+//! The domain looks the message up in the order of its writes. Meanwhile the stream reads nothing further, so that the
+//! stanzas of a client keep their order.
+
+use std::sync::Arc;
+use std::vec::IntoIter;
+
+use chat::messages::{Command, Event as MessagesEvent, MessageName};
+use chat::{Delivery, Event, Message, MessageChange, Refusal, Sub, To};
+use xmpp_proto::xml::Element;
+
+use super::{Asked, Flags, Session, Turn};
+use crate::refusal::stanza_error;
+use crate::xep::stream_management::Counters;
+
+/// The only message of an answer.
+pub(crate) fn found(answer: &Delivery) -> Option<&Arc<Message>> {
+    match &answer.event {
+        Event::Messages(MessagesEvent::Found { hits, .. }) => hits.first(),
+        _ => None,
+    }
+}
+
+impl Session {
+    /// The other user of a direct conversation.
+    pub(crate) fn other_user(&self, message: &Message) -> Option<Sub> {
+        match self.is_own(&message.from) {
+            true => message.to.clone(),
+            false => Some(message.from.clone()),
+        }
+    }
+
+    /// A stanza waits for the look-up of a message.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.has(Flags::PAUSED)
+    }
+
+    pub(crate) fn is_own(&self, user: &Sub) -> bool {
+        user.address_local() == self.jid.local().unwrap_or_default()
+    }
+}
+
+impl Turn<'_, '_> {
+    /// A message of the client that stream management counts once its outcome is known.
+    pub(crate) fn counted(&mut self, element: Element<'_>) -> Asked {
+        let number = self.session.management().map(Counters::wait_for_last);
+        Asked { number, ..Asked::of(element, |_, _, _| ()) }
+    }
+
+    pub(crate) fn done(&mut self, asked: &Asked) {
+        self.count_answered(asked.number);
+    }
+
+    pub(crate) fn fail(&mut self, asked: &Asked, refusal: Refusal) {
+        self.answer_error(asked, &stanza_error(refusal));
+        self.done(asked);
+    }
+
+    /// Looks a message of the conversation with `user` up under several names, one after the other.
+    pub(crate) fn find_named(
+        &mut self,
+        asked: Asked,
+        user: Sub,
+        mut names: IntoIter<MessageName>,
+        then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<Option<&Message>, Refusal>) + Send + 'static,
+    ) {
+        let Some(name) = names.next() else {
+            then(self, asked, Ok(None));
+            return self.read_further();
+        };
+        self.pause();
+        let command = Command::Find { to: To::User(user.clone()), name };
+        self.continue_then(asked, command, move |turn, asked, answer| {
+            match answer.map(|answer| found(answer).cloned()) {
+                Ok(None) | Err(Refusal::NoSuchMessage) => return turn.find_named(asked, user, names, then),
+                Ok(Some(message)) => then(turn, asked, Ok(Some(&message))),
+                Err(refusal) => then(turn, asked, Err(refusal)),
+            }
+            turn.read_further();
+        });
+    }
+
+    /// Reads no further stanza until [`Turn::read_further`]: the order of stanzas matters, or an answer is large.
+    pub(crate) fn pause(&mut self) {
+        self.session.set(Flags::PAUSED, true);
+    }
+
+    pub(crate) fn read_further(&mut self) {
+        self.session.set(Flags::PAUSED, false);
+        self.io.read_on();
+    }
+
+    /// Changes a message; the last change decides about the stanza's outcome.
+    pub(crate) fn change_message(
+        &mut self,
+        asked: Asked,
+        message: &Message,
+        mut changes: Vec<MessageChange>,
+    ) {
+        let Some(last) = changes.pop() else { return self.done(&asked) };
+        let (conversation, seq) = (message.conversation, message.seq);
+        let command = |change| Command::Change { conversation, seq, change };
+        for change in changes {
+            self.continue_then(Asked::internal(|_, _, _| ()), command(change), |_, _, _| ());
+        }
+        self.continue_then(asked, command(last), |turn, asked, answer| match answer {
+            Ok(_) => turn.done(&asked),
+            Err(refusal) => turn.fail(&asked, refusal),
+        });
+    }
+}

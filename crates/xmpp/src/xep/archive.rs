@@ -1,0 +1,249 @@
+//! Message Archive Management (XEP-0313): the direct conversations of the user, in the order of their messages' positions.
+
+use chat::messages::{ArchiveEnd, ArchiveOf, ArchiveQuery, Command, Event as MessagesEvent, MOST_POSITIONS};
+use chat::{Delivery, Event, Message, Refusal, Timestamp, To};
+use std::sync::Arc;
+use xmpp_proto::jid::Jid;
+use xmpp_proto::ns;
+use xmpp_proto::payload::date_time::DateTime;
+use xmpp_proto::payload::mam::{self as payload, Found, Query};
+use xmpp_proto::payload::rsm::{Page, Returned};
+use xmpp_proto::stanza::{Condition, StanzaError};
+use xmpp_proto::xml::Open;
+
+use crate::address::Target;
+use crate::extensions::{Extension, Spec};
+use crate::refusal::stanza_error;
+use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn};
+use crate::xep::replies::Answered;
+
+pub(crate) const EXTENSION: Extension = Extension {
+    spec: Spec::Xep(313),
+    name: "Message Archive Management",
+    version: "1.1.3",
+    scenario: "archive",
+    server_features: &[],
+    account_features: &[ns::MAM, ns::MAM_EXTENDED],
+    iq: &[
+        IqHandler { name: "query", ns: ns::MAM, handle: query },
+        IqHandler { name: "metadata", ns: ns::MAM, handle: metadata },
+    ],
+};
+
+/// A page ends before it has more than this, so that a client with stream management can acknowledge it in time.
+const PAGE_BYTES: usize = 256 * 1024;
+
+fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    check_target(iq)?;
+    if iq.kind == IqKind::Get {
+        turn.result(iq, payload::write_fields);
+        return Ok(());
+    }
+    let query = Query::of(iq.payload).map_err(StanzaError::new)?;
+    // Rooms have archives of their own.
+    if query.include_groupchat == Some(true) {
+        return Err(StanzaError::new(Condition::FeatureNotImplemented));
+    }
+    let results = Results {
+        query_id: query.query_id.map(Into::into),
+        from: ArchiveEnd::Oldest,
+        is_flipped: query.flip_page,
+    };
+    if !query.ids.is_empty() {
+        let positions = query.ids.iter().map(|id| position(id)).collect::<Result<Vec<u64>, _>>()?;
+        if positions.len() > MOST_POSITIONS {
+            return Err(StanzaError::new(Condition::PolicyViolation));
+        }
+        results.ask(turn, iq, Command::AtPositions { positions });
+        return Ok(());
+    }
+    let of = match &query.with {
+        None => ArchiveOf::Direct,
+        Some(with) => match Target::of(Some(with), &turn.session.jid) {
+            Target::User(user) => ArchiveOf::One(To::User(user)),
+            // Nobody there can have written.
+            _ => {
+                results.write(turn, Asked::of(iq.element, |_, _, _| ()), &[], true);
+                return Ok(());
+            }
+        },
+    };
+    let mut after = query.after_id.as_deref().map(position).transpose()?;
+    let mut before = query.before_id.as_deref().map(position).transpose()?;
+    let from = match &query.page.page {
+        Page::First => ArchiveEnd::Oldest,
+        Page::Last => ArchiveEnd::Newest,
+        Page::After(id) => {
+            after = after.max(Some(position(id)?));
+            ArchiveEnd::Oldest
+        }
+        Page::Before(id) => {
+            let id = position(id)?;
+            before = Some(before.map_or(id, |before| before.min(id)));
+            ArchiveEnd::Newest
+        }
+        Page::Index(_) => return Err(StanzaError::new(Condition::FeatureNotImplemented)),
+    };
+    // XEP-0059 §2.7: only the count is wanted, which this archive does not know.
+    if query.page.max == Some(0) {
+        results.write(turn, Asked::of(iq.element, |_, _, _| ()), &[], false);
+        return Ok(());
+    }
+    let wanted = ArchiveQuery {
+        of,
+        start: query.start.map(|start| Timestamp(start.0)),
+        end: query.end.map(|end| Timestamp(end.0)),
+        after,
+        before,
+        from,
+        limit: query.page.max,
+    };
+    Results { from, ..results }.ask(turn, iq, Command::Archive(wanted));
+    Ok(())
+}
+
+/// Everybody has access to their own archive only. Nothing tells whether another one exists.
+fn check_target(iq: &Iq<'_>) -> Result<(), StanzaError> {
+    match iq.target {
+        Target::Account => Ok(()),
+        _ => Err(StanzaError::new(Condition::ServiceUnavailable)),
+    }
+}
+
+/// An id that this archive cannot have given is not found (XEP-0313 §4.3.1).
+fn position(id: &str) -> Result<u64, StanzaError> {
+    id.parse().map_err(|_| StanzaError::new(Condition::ItemNotFound))
+}
+
+/// How the results of a query are written.
+struct Results {
+    query_id: Option<Box<str>>,
+    from: ArchiveEnd,
+    is_flipped: bool,
+}
+
+impl Results {
+    /// One page at a time, and the next stanza once this one is read: a client cannot pile up pages here.
+    fn ask(self, turn: &mut Turn<'_, '_>, iq: &Iq<'_>, command: Command) {
+        turn.pause();
+        turn.ask_then(iq, command, move |turn, asked, answer| {
+            self.answer(turn, asked, answer);
+            turn.read_further();
+        });
+    }
+
+    fn answer(self, turn: &mut Turn<'_, '_>, asked: Asked, answer: Result<&Delivery, Refusal>) {
+        match answer {
+            Ok(Delivery { event: Event::Messages(MessagesEvent::Found { hits, next }), .. }) => {
+                self.write(turn, asked, hits, next.is_none());
+            }
+            Ok(_) => {}
+            // Whether a user exists is not answered here.
+            Err(Refusal::NoSuchUser | Refusal::NoSuchConversation) => self.write(turn, asked, &[], true),
+            Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+        }
+    }
+
+    fn write(self, turn: &mut Turn<'_, '_>, asked: Asked, hits: &[Arc<Message>], is_complete: bool) {
+        let jid = turn.session.jid.clone();
+        let fitting = self.fitting(hits, &jid);
+        let is_complete = is_complete && fitting.len() == hits.len();
+        let mut order: Vec<&Arc<Message>> = fitting.iter().collect();
+        if self.is_flipped {
+            order.reverse();
+        }
+        for message in order {
+            self.write_result(turn, &jid, message, hits);
+        }
+        let ends = fitting.first().zip(fitting.last());
+        let ends = ends.map(|(first, last)| (first.position.to_string(), last.position.to_string()));
+        turn.answer(asked, |out| {
+            let ends = ends.as_ref().map(|(first, last)| (first.as_str(), last.as_str()));
+            payload::write_fin(out, is_complete, &Returned { ends, ..Returned::default() });
+        });
+    }
+
+    /// The messages, from the end of the range where the page begins, that fit in [`PAGE_BYTES`]; at least one.
+    fn fitting<'a>(&self, hits: &'a [Arc<Message>], jid: &Jid) -> &'a [Arc<Message>] {
+        let size = |message: &Arc<Message>| MessageStanza::of(message, jid).map_or(0, |stanza| stanza.size());
+        let sizes = hits.iter().map(size);
+        let fits = |sizes: &mut dyn Iterator<Item = usize>| {
+            let mut sum = 0;
+            let count = sizes.take_while(|size| {
+                sum += size;
+                sum <= PAGE_BYTES
+            });
+            count.count().max(1).min(hits.len())
+        };
+        match self.from {
+            ArchiveEnd::Oldest => &hits[..fits(&mut sizes.into_iter())],
+            ArchiveEnd::Newest => &hits[hits.len() - fits(&mut sizes.rev())..],
+        }
+    }
+
+    /// `hits`: the page, where the message that this one answers may be.
+    fn write_result(&self, turn: &mut Turn<'_, '_>, jid: &Jid, message: &Message, hits: &[Arc<Message>]) {
+        let Some(stanza) = MessageStanza::of(message, jid) else { return };
+        let answered = hits.iter().find(|one| {
+            one.conversation == message.conversation && Some(one.seq) == message.reply_to && !one.deleted
+        });
+        let answered = answered.map(|one| Answered::new(one, turn.session.is_own(&one.from)));
+        let stanza = stanza.answering(answered.as_ref());
+        let id = message.position.to_string();
+        let found = Found { query_id: self.query_id.as_deref(), id: &id, stamp: DateTime(message.time.0) };
+        turn.send(|out| {
+            Open::new(out, "message").attr("from", jid.bare()).attr("to", jid.as_str()).children(|out| {
+                found.write(out, |out| stanza.write(out, Some(ns::CLIENT), None));
+            });
+        });
+    }
+}
+
+/// XEP-0313 §5.
+fn metadata(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    check_target(iq)?;
+    if iq.kind != IqKind::Get {
+        return Err(StanzaError::new(Condition::BadRequest));
+    }
+    turn.ask_then(iq, end_of_archive(ArchiveEnd::Oldest), |turn, asked, answer| match end(answer) {
+        Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+        Ok(None) => turn.answer(asked, |out| payload::write_metadata(out, None)),
+        Ok(Some(first)) => {
+            turn.continue_then(
+                asked,
+                end_of_archive(ArchiveEnd::Newest),
+                move |turn, asked, answer| match end(answer) {
+                    Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+                    Ok(last) => {
+                        let [first, last] = [&first, last.as_ref().unwrap_or(&first)];
+                        let ends = [(first.0.as_str(), first.1), (last.0.as_str(), last.1)];
+                        turn.answer(asked, |out| payload::write_metadata(out, Some(ends)));
+                    }
+                },
+            );
+        }
+    });
+    Ok(())
+}
+
+fn end_of_archive(from: ArchiveEnd) -> Command {
+    Command::Archive(ArchiveQuery {
+        of: ArchiveOf::Direct,
+        start: None,
+        end: None,
+        after: None,
+        before: None,
+        from,
+        limit: Some(1),
+    })
+}
+
+/// The id and the time of the only message of an answer.
+fn end(answer: Result<&Delivery, Refusal>) -> Result<Option<(String, DateTime)>, Refusal> {
+    Ok(match &answer?.event {
+        Event::Messages(MessagesEvent::Found { hits, .. }) => {
+            hits.first().map(|message| (message.position.to_string(), DateTime(message.time.0)))
+        }
+        _ => None,
+    })
+}

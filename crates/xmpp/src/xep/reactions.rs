@@ -1,0 +1,106 @@
+//! Message Reactions (XEP-0444), as reactions of the domain.
+//!
+//! A client sends all its reactions to a message, the domain adds or removes one. A site's own pictures, such as `:party:`, are
+//! no emoji, so apps do not get them, and do not remove them.
+
+use chat::messages::{Command, MessageName};
+use chat::{ConversationId, Message, MessageChange, Reaction, Refusal, Seq, Sub, To};
+use xmpp_proto::payload::reactions::Reactions;
+use xmpp_proto::stanza::{Condition, StanzaError};
+use xmpp_proto::xml::Element;
+
+use crate::extensions::{Extension, Spec};
+use crate::session::{Asked, MessageStanza, Turn, found};
+
+pub(crate) const EXTENSION: Extension = Extension {
+    spec: Spec::Xep(444),
+    name: "Message Reactions",
+    version: "0.2.0",
+    scenario: "reactions",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
+/// Reactions in one stanza. The domain allows a user fewer of them.
+const MOST: usize = 20;
+
+fn is_emoji(reaction: &Reaction) -> bool {
+    !reaction.as_str().starts_with(':')
+}
+
+/// The emoji with which a user has reacted. In a direct conversation, all users of a reaction are named.
+fn of_user<'a>(message: &'a Message, user: &'a Sub) -> impl Iterator<Item = &'a Reaction> {
+    let by_user = message.reactions.iter().filter(move |one| one.users.contains(user));
+    by_user.map(|one| &one.reaction).filter(|reaction| is_emoji(reaction))
+}
+
+/// The changes from the present reactions of a user to the wanted ones.
+fn changes(message: &Message, user: &Sub, wanted: &[Reaction]) -> Vec<MessageChange> {
+    let present: Vec<&Reaction> = of_user(message, user).collect();
+    let removed = present.iter().filter(|one| !wanted.contains(one));
+    let removed = removed.map(|one| MessageChange::React { reaction: (*one).clone(), on: false });
+    let added = wanted.iter().filter(|one| !present.contains(one));
+    removed.chain(added.map(|one| MessageChange::React { reaction: one.clone(), on: true })).collect()
+}
+
+impl Turn<'_, '_> {
+    /// A client reacts to a message of either user.
+    pub(crate) fn react(&mut self, element: Element<'_>, user: Sub, reactions: &Reactions<'_>) {
+        let wanted = reactions.emoji.iter().map(|emoji| Reaction::parse(emoji.trim_ascii()).filter(is_emoji));
+        let Some(wanted) = wanted.collect::<Option<Vec<Reaction>>>().filter(|wanted| wanted.len() <= MOST)
+        else {
+            return self.refuse(element, &StanzaError::new(Condition::NotAcceptable));
+        };
+        let Some(me) = self.session.jid.local().and_then(Sub::of_address_local) else { return };
+        let asked = self.counted(element);
+        let mut names = vec![MessageName::Theirs(reactions.id.into())];
+        names.extend(self.own_names(reactions.id));
+        self.find_named(asked, user, names.into_iter(), move |turn, asked, found| match found {
+            Ok(Some(message)) => turn.change_message(asked, message, changes(message, &me, &wanted)),
+            Ok(None) => turn.fail(&asked, Refusal::NoSuchMessage),
+            Err(refusal) => turn.fail(&asked, refusal),
+        });
+    }
+
+    /// A user has changed a reaction to a message of a direct conversation.
+    pub(crate) fn reacted(&mut self, conversation: ConversationId, seq: Seq, by: Sub) {
+        let find = Command::Find { to: To::Conversation(conversation), name: MessageName::Seq(seq) };
+        self.continue_then(Asked::internal(|_, _, _| ()), find, move |turn, _, answer| {
+            if let Some(message) = answer.ok().and_then(found).cloned() {
+                turn.send_reactions(&message, &by);
+            }
+        });
+    }
+
+    /// After a pause: all reactions of the other user to a message, if there are any.
+    pub(crate) fn reactions_of_other(&mut self, message: &Message) {
+        let Some(other) = self.session.other_user(message).filter(|_| !message.conversation.is_room()) else {
+            return;
+        };
+        if of_user(message, &other).next().is_some() {
+            self.send_reactions(message, &other);
+        }
+    }
+
+    /// All reactions of a user to a message.
+    fn send_reactions(&mut self, message: &Message, by: &Sub) {
+        let jid = self.session.jid.clone();
+        let Some(stanza) = MessageStanza::of(message, &jid) else { return };
+        let Some(other) = self.session.other_user(message) else { return };
+        let emoji = of_user(message, by).map(|reaction| reaction.as_str().into()).collect();
+        let id = self.push_id();
+        self.send_from(by, &other, Some(&id), |out| Reactions { id: stanza.id(), emoji }.write(out));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_of_the_site_are_no_emoji() {
+        let reaction = |text| Reaction::parse(text).expect("a reaction");
+        assert!(is_emoji(&reaction("👍")) && !is_emoji(&reaction(":party:")));
+    }
+}
