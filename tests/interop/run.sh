@@ -4,10 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp aioxmpp nbxmpp xmppjs stanza strophe converse profanity}
+clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls stanza strophe converse profanity}
 scratch=$(mktemp -d)
-node=
-trap '[ -z "$node" ] || kill "$node" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+nodes=
+trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/kith/interop
 if ! cmp -s requirements.txt "$venv/installed.txt"; then
@@ -23,21 +23,36 @@ fi
 
 # A free port for each listener: the kernel chooses, and the node takes it a moment later.
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-xmpp=$(port)
-web=$(port)
-KITH_XMPP_LISTEN="127.0.0.1:$xmpp" KITH_XMPP_ALLOW_PLAIN=true \
-  "$kith" demo --http "127.0.0.1:$web" --data "$scratch/data" >"$scratch/node.log" 2>&1 &
-node=$!
-for _ in $(seq 100); do
-  grep -qs "is running" "$scratch/node.log" && break
-  kill -0 "$node" || { cat "$scratch/node.log"; exit 1; }
-  sleep 0.1
-done
+# Starts a node: the name of its data, then its settings.
+start() {
+  local name=$1
+  shift
+  env "$@" "$kith" demo --data "$scratch/$name" >"$scratch/$name.log" 2>&1 &
+  nodes+=" $!"
+  for _ in $(seq 100); do
+    grep -qs "is running" "$scratch/$name.log" && return
+    kill -0 "$!" || break
+    sleep 0.1
+  done
+  cat "$scratch/$name.log"
+  exit 1
+}
+password() { "$kith" user set-password --site demo "$1" --data "$scratch/${2:-plain}" | sed -n 's/^password //p'; }
 
-password() { "$kith" user set-password --site demo "$1" --data "$scratch/data" | sed -n 's/^password //p'; }
+xmpp=$(port) web=$(port)
+start plain KITH_XMPP_LISTEN="127.0.0.1:$xmpp" KITH_XMPP_ALLOW_PLAIN=true KITH_HTTP="127.0.0.1:$web"
 anna=$(password anna)
 tom=$(password tom)
-token=$("$kith" token --site demo --user tom --data "$scratch/data")
+token=$("$kith" token --site demo --user tom --data "$scratch/plain")
+
+# A node as on the Internet: with TLS, and with a certificate that names the domain.
+starttls=$(port) tls=$(port) https=$(port)
+cert=$scratch/cert.pem key=$scratch/key.pem
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=demo \
+  -addext subjectAltName=DNS:demo,DNS:localhost -keyout "$key" -out "$cert" 2>/dev/null
+start encrypted KITH_HTTP="127.0.0.1:$(port)" KITH_HTTPS="127.0.0.1:$https" KITH_TLS_CERT="$cert" KITH_TLS_KEY="$key" \
+  KITH_XMPP_LISTEN="127.0.0.1:$starttls" KITH_XMPP_LISTEN_TLS="127.0.0.1:$tls"
+secret=$(password anna encrypted)
 
 python() { "$venv/bin/python" "$1_client.py" 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom"; }
 # Who has been blocked once is no contact any more: Converse.js chats with another contact.
@@ -48,6 +63,9 @@ for client in $clients; do
   echo "--- $client"
   case $client in
     slixmpp | aioxmpp) python "$client" || failed+=" $client" ;;
+    slixmpp_tls) "$venv/bin/python" slixmpp_tls.py 127.0.0.1 "$starttls" "$tls" demo anna "$secret" "$cert" || failed+=" $client" ;;
+    xmppjs_tls)
+      NODE_EXTRA_CA_CERTS=$cert node xmppjs_tls.mjs "$starttls" "$tls" "$https" demo anna "$secret" || failed+=" $client" ;;
     # Debian's Python has PyGObject, a virtual environment would have to compile it.
     nbxmpp) /usr/bin/python3 nbxmpp_client.py 127.0.0.1 "$xmpp" "$web" demo anna "$anna" tom "$tom" || failed+=" $client" ;;
     xmppjs | stanza | strophe) js "$client" || failed+=" $client" ;;
