@@ -60,6 +60,8 @@ const shown = locator =>
     .waitFor({ timeout: 10_000 })
     .then(() => true);
 
+const bubble = (page, text) => page.locator('.chat-msg__text', { hasText: text });
+
 /** Opens Converse.js in a browser of its own. It also asks other hosts for pictures, which no test needs. */
 async function openConverse(name) {
   const context = await browser.newContext({ locale: 'en-GB' });
@@ -98,9 +100,47 @@ for (const name of Object.keys(TRANSPORTS)) {
   );
   await widget.field.pressSequentially('Hel');
   await check(`${name}: typing of the widget arrives`, shown(page.getByText(/is typing/)));
-  await widget.say(`Hello to Converse by ${name}`);
-  const answer = page.locator('.chat-msg__text', { hasText: `Hello to Converse by ${name}` });
-  await check(`${name}: a message of the widget arrives`, shown(answer));
+  const reply = `Hello to Converse by ${name}`;
+  await widget.say(reply);
+  await check(`${name}: a message of the widget arrives`, shown(bubble(page, reply)));
+  await check(
+    `${name}: the widget learns that it is read`,
+    widget.becomes(reply, 'read').then(() => true),
+  );
+
+  await widget.act(reply, 'Edit');
+  await widget.say(`${reply}, corrected`);
+  await check(`${name}: a correction of the widget arrives`, shown(bubble(page, `${reply}, corrected`)));
+  await field.press('ArrowUp');
+  await field.fill(`${hello}, corrected`);
+  await field.press('Enter');
+  await check(
+    `${name}: a correction reaches the widget`,
+    widget.sees(`${hello}, corrected`).then(() => true),
+  );
+  await check(
+    `${name}: it has replaced the message`,
+    widget.texts().then(texts => !texts.includes(hello)),
+  );
+  await widget.message(`${hello}, corrected`).press('Enter');
+  await widget.page.getByRole('menuitemcheckbox', { name: '👍' }).click();
+  await check(
+    `${name}: a reaction of the widget arrives`,
+    shown(page.locator('converse-reactions', { hasText: '👍' })),
+  );
+  await widget.say(`Delete me, ${name}`);
+  await check(`${name}: a message to delete arrives`, shown(bubble(page, `Delete me, ${name}`)));
+  await widget.becomes(`Delete me, ${name}`, 'sent');
+  await widget.act(`Delete me, ${name}`, 'Delete');
+  await widget.page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await check(`${name}: a deletion of the widget arrives`, shown(page.locator('.chat-msg--retracted')));
+  if (name === 'BOSH') {
+    // This browser has never seen it.
+    await check(
+      `${name}: the history comes from the archive`,
+      shown(bubble(page, 'Hello to Converse by WebSocket, corrected')),
+    );
+  }
   if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `converse-${name}.png`) });
   await page.context().close();
 }

@@ -72,6 +72,17 @@ for (const [name, transports] of [
     states.next(one => one === 'composing'),
   );
 
+  const history = await check(
+    `${name}: the archive answers`,
+    client.searchHistory({ with: `${other}@${domain}`, paging: { max: 10, before: '' } }),
+  );
+  const bodies = history?.results?.map(one => one.item?.message?.body);
+  await check(`${name}: it has the messages of both`, bodies?.includes(hello) && bodies.includes(back));
+  await check(
+    `${name}: carbons are enabled`,
+    client.enableCarbons().then(() => true),
+  );
+
   const info = await check(`${name}: the domain answers discovery`, client.getDiscoInfo(domain));
   const isServer = ({ category, type }) => category === 'server' && type === 'im';
   await check(`${name}: the domain is an XMPP server`, info?.identities.some(isServer));
