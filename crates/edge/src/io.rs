@@ -19,7 +19,7 @@ use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::slot::{Flags, Line, Slot, Stage};
 use crate::source::Source;
-use crate::tls::{Acceptor, Session};
+use crate::tls::{Acceptor, ChannelBindings, Session};
 use crate::wire::Wire;
 use crate::{Handle, Now, listen};
 
@@ -197,6 +197,19 @@ impl Io<'_> {
         let timeout = shared.limits.first_byte_timeout;
         shared.set_timer(line, self.handle.slot(), Some(timeout));
         true
+    }
+
+    /// What ties an authentication to this TLS connection, if its acceptor is made by
+    /// [`with_channel_bindings`](crate::tls::with_channel_bindings).
+    pub fn channel_bindings(&self) -> Option<&ChannelBindings> {
+        self.line.tls.as_ref().filter(|session| !session.handshaking)?.bindings.as_deref()
+    }
+
+    /// Frees their memory, once the client is authenticated.
+    pub fn drop_channel_bindings(&mut self) {
+        if let Some(session) = &mut self.line.tls {
+            session.bindings = None;
+        }
     }
 
     /// Flush, then close (bounded by the configured linger time). `input` is not called again.

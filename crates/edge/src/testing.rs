@@ -338,6 +338,11 @@ impl TlsEnd {
         self.session.handshaking
     }
 
+    /// Of a server: see [`Io::channel_bindings`](crate::Io::channel_bindings).
+    pub fn channel_bindings(&self) -> Option<&crate::tls::ChannelBindings> {
+        self.session.bindings.as_deref()
+    }
+
     pub fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, rustls::Error> {
         let mut sealed = Vec::new();
         self.session.seal(plain, &mut sealed).map(|()| sealed)

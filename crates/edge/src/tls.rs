@@ -1,5 +1,6 @@
 //! TLS with rustls: certificates from files, replaceable at runtime.
 
+mod binding;
 mod session;
 
 use std::io;
@@ -7,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
+pub use binding::{ChannelBindings, with_channel_bindings, with_names};
+pub use rustls::ServerConfig;
+pub use rustls::sign::CertifiedKey;
 pub(crate) use session::Session;
 
 /// The certificate of a TLS listener. Clones share it, so that it can be replaced while connections continue.
@@ -56,6 +59,26 @@ pub enum TlsError {
 /// Reads a certificate chain and its key from PEM files. TLS 1.2 and 1.3, ALPN `http/1.1` (RFC 7301 §6), stateless
 /// resumption by tickets, no session cache that grows with the number of members.
 pub fn load(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    let (chain, private) = load_pem(cert, key)?;
+    server_config(chain, private).map_err(|error| unusable(cert, key, error))
+}
+
+/// Reads a certificate chain and its key, for [`with_names`].
+pub fn load_key(cert: &Path, key: &Path) -> Result<Arc<CertifiedKey>, TlsError> {
+    let (chain, private) = load_pem(cert, key)?;
+    CertifiedKey::from_der(chain, private, &rustls::crypto::ring::default_provider())
+        .map(Arc::new)
+        .map_err(|error| unusable(cert, key, error))
+}
+
+fn unusable(cert: &Path, key: &Path, error: rustls::Error) -> TlsError {
+    TlsError::Unusable { cert: cert.to_owned(), key: key.to_owned(), error }
+}
+
+fn load_pem(
+    cert: &Path,
+    key: &Path,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {
     let chain: Vec<_> = CertificateDer::pem_slice_iter(&read(cert)?)
         .collect::<Result<_, _>>()
         .map_err(|error| TlsError::Pem { path: cert.to_owned(), error })?;
@@ -66,11 +89,7 @@ pub fn load(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
         rustls_pki_types::pem::Error::NoItemsFound => TlsError::NoKey { path: key.to_owned() },
         error => TlsError::Pem { path: key.to_owned(), error },
     })?;
-    server_config(chain, private).map_err(|error| TlsError::Unusable {
-        cert: cert.to_owned(),
-        key: key.to_owned(),
-        error,
-    })
+    Ok((chain, private))
 }
 
 /// A configuration from memory.

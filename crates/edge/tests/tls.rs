@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use echo::{Echo, Mail, Seen};
-use edge::testing::Harness;
+use edge::testing::{Harness, TlsEnd};
 use edge::tls::{self, Acceptor, TlsError};
 use edge::{Closed, EdgeConfig, Handle, Listener};
 use proptest::prelude::*;
@@ -29,7 +29,11 @@ struct Identity {
 }
 
 fn identity() -> Identity {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    identity_of("localhost")
+}
+
+fn identity_of(name: &str) -> Identity {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
     Identity {
         cert: made.cert.der().clone(),
         cert_pem: made.cert.pem(),
@@ -579,4 +583,48 @@ fn certificate_files_are_read_and_their_errors_say_what_to_do() {
     assert!(matches!(error, TlsError::Unusable { .. }));
     assert!(error.to_string().contains("wrong.pem"), "{error}");
     std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// rustls's client with buffers has an exporter of its own, which judges ours.
+#[test]
+fn a_channel_binding_is_that_of_the_client() {
+    let (identity, garden) = (identity(), identity_of("garden.example"));
+    let config = tls::server_config(vec![identity.cert.clone()], identity.key.clone_key()).unwrap();
+    let provider = rustls::crypto::ring::default_provider();
+    let certified = tls::CertifiedKey::from_der(vec![garden.cert.clone()], garden.key.clone_key(), &provider);
+    let names = [("garden.example".into(), Arc::new(certified.unwrap()))].into();
+    let config = tls::with_channel_bindings(&tls::with_names(&config, names));
+    for (name, certificate) in [("localhost", &identity.cert), ("garden.example", &garden.cert)] {
+        for versions in [[&rustls::version::TLS13], [&rustls::version::TLS12]] {
+            let mut roots = RootCertStore::empty();
+            roots.add(certificate.clone()).unwrap();
+            let client = ClientConfig::builder_with_provider(Arc::new(provider.clone()))
+                .with_protocol_versions(&versions)
+                .unwrap()
+                .with_root_certificates(roots)
+                .with_no_client_auth();
+            let mut client =
+                ClientConnection::new(Arc::new(client), name.to_owned().try_into().unwrap()).unwrap();
+            let mut server = TlsEnd::server(Arc::clone(&config)).unwrap();
+            while client.is_handshaking() || server.is_handshaking() {
+                let mut out = Vec::new();
+                while client.wants_write() {
+                    client.write_tls(&mut out).unwrap();
+                }
+                server.receive(&mut out).unwrap();
+                let answer = server.unsent();
+                let mut rest = &answer[..];
+                while !rest.is_empty() {
+                    client.read_tls(&mut rest).unwrap();
+                    client.process_new_packets().unwrap();
+                }
+            }
+            let found = server.channel_bindings().unwrap();
+            let is_13 = versions[0].version == rustls::ProtocolVersion::TLSv1_3;
+            let exported = client.export_keying_material([0; 32], b"EXPORTER-Channel-Binding", Some(b""));
+            assert_eq!(found.exporter, is_13.then(|| exported.unwrap()));
+            let hash = ring::digest::digest(&ring::digest::SHA256, certificate);
+            assert_eq!(found.end_point.as_deref(), Some(hash.as_ref()));
+        }
+    }
 }

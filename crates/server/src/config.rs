@@ -323,6 +323,8 @@ pub(crate) struct Xmpp {
     pub listen: String,
     /// Addresses for clients with TLS alone.
     pub listen_tls: String,
+    /// A folder with a folder for each XMPP domain: `DOMAIN/fullchain.pem` and `DOMAIN/privkey.pem`. Empty: all domains use `tls_cert`.
+    pub certificates: String,
     /// Streams over WebSocket on the port of the web: `on`, `off`, or `auto`, which is `on` if `listen` or `listen_tls` has an address.
     pub web: String,
     /// Clients may sign in without TLS, so that anybody on the path can read passwords and messages.
@@ -526,6 +528,7 @@ impl Default for Xmpp {
         Xmpp {
             listen: "auto".into(),
             listen_tls: "auto".into(),
+            certificates: String::new(),
             web: "auto".into(),
             allow_plain: false,
             stanza_bytes: 262_144,

@@ -345,8 +345,13 @@ impl Running {
                 if let Some(role) = &self.role {
                     role.running().reload_tls(&tls);
                 }
-                for acceptor in &self.xmpp_tls {
-                    acceptor.replace(edge::tls::for_protocol(&tls, xmpp::ALPN));
+                match xmpp::for_streams(config, &tls) {
+                    Ok(streams) => {
+                        self.xmpp_tls.iter().for_each(|acceptor| acceptor.replace(Arc::clone(&streams)));
+                    }
+                    Err(trouble) => {
+                        tracing::error!("{trouble}; the old certificates stay in use for XMPP");
+                    }
                 }
                 self.edge.reload_tls(HTTPS, tls);
                 tracing::info!(cert = %cert.display(), "reloaded the certificate");

@@ -1,11 +1,13 @@
 //! XMPP for members' own apps: its addresses, and its gateway on the node's workers.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 use ::xmpp::{Counters, Gateway, ListenerRole, Mail, Shared, Streams, WebTransports, XmppConfig};
 use chat::Node;
-use edge::tls::Acceptor;
+use edge::tls::{Acceptor, CertifiedKey, ServerConfig};
 use edge::{EdgeConfig, Inbox, Listener, Mailboxes};
 use xmpp_proto::xml::Limits;
 
@@ -74,7 +76,7 @@ pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
 }
 
 fn bind(config: &Config) -> Outcome<Listening> {
-    let Xmpp { listen, listen_tls, web, allow_plain, stanza_bytes } = &config.xmpp;
+    let Xmpp { listen, listen_tls, certificates: _, web, allow_plain, stanza_bytes } = &config.xmpp;
     let tls = certificate(config)?;
     let beyond = |address: &SocketAddr| tls.is_some() && !address.ip().is_loopback();
     let auto = config.https.filter(beyond).map(|address| address.ip());
@@ -118,7 +120,43 @@ fn certificate(config: &Config) -> Outcome<Option<Acceptor>> {
     let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else { return Ok(None) };
     let tls = edge::tls::load(cert, key)
         .map_err(|error| Trouble::new("cannot use the certificate").because(error))?;
-    Ok(Some(Acceptor::new(edge::tls::for_protocol(&tls, ALPN))))
+    Ok(Some(Acceptor::new(for_streams(config, &tls)?)))
+}
+
+/// Certificates of domains. More would be a mistake of the operator.
+const MOST_CERTIFICATES: usize = 10_000;
+
+/// The node's certificate for streams, beside those of domains.
+pub(crate) fn for_streams(config: &Config, tls: &ServerConfig) -> Outcome<Arc<ServerConfig>> {
+    let by_name = match &*config.xmpp.certificates {
+        "" => HashMap::new(),
+        folder => certificates(Path::new(folder))?,
+    };
+    let tls = edge::tls::with_names(&edge::tls::for_protocol(tls, ALPN), by_name);
+    Ok(edge::tls::with_channel_bindings(&tls))
+}
+
+/// Reads `DOMAIN/fullchain.pem` and `DOMAIN/privkey.pem`. Folders without both files are for something else.
+fn certificates(folder: &Path) -> Outcome<HashMap<Box<str>, Arc<CertifiedKey>>> {
+    let unreadable =
+        |error| Trouble::new(format!("cannot read xmpp.certificates, {}", folder.display())).because(error);
+    let mut by_name = HashMap::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let (chain, key) = (path.join("fullchain.pem"), path.join("privkey.pem"));
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if !chain.exists() || !key.exists() {
+            continue;
+        }
+        if by_name.len() >= MOST_CERTIFICATES {
+            return Err(Trouble::new(format!("xmpp.certificates has more than {MOST_CERTIFICATES} domains")));
+        }
+        let certified = edge::tls::load_key(&chain, &key).map_err(|error| {
+            Trouble::new(format!("cannot use the certificate of the XMPP domain {name}")).because(error)
+        })?;
+        by_name.insert(name.to_ascii_lowercase().into(), certified);
+    }
+    Ok(by_name)
 }
 
 impl Listening {
@@ -235,6 +273,29 @@ mod tests {
 
     fn listen_for(config: &Config) -> Listening {
         check(&config.xmpp).and_then(|()| listen(config)).expect("no mistake")
+    }
+
+    #[test]
+    fn each_domain_has_a_certificate_in_its_folder() {
+        let folder = std::env::temp_dir().join(format!("kith-certificates-{}", std::process::id()));
+        let write = |domain: &str, key: Option<&str>| {
+            let made = rcgen::generate_simple_self_signed(vec![domain.into()]).expect("a certificate");
+            let place = folder.join(domain);
+            std::fs::create_dir_all(&place).expect("a folder");
+            std::fs::write(place.join("fullchain.pem"), made.cert.pem()).expect("a file");
+            let own = made.signing_key.serialize_pem();
+            std::fs::write(place.join("privkey.pem"), key.unwrap_or(&own)).expect("a file");
+        };
+        write("Garden.example", None);
+        std::fs::create_dir_all(folder.join("empty.example")).expect("a folder");
+        std::fs::write(folder.join("README"), "").expect("a file");
+        let names: Vec<_> = certificates(&folder).expect("certificates").into_keys().collect();
+        assert_eq!(names, ["garden.example".into()]);
+        write("broken.example", Some("no key"));
+        let trouble = certificates(&folder).expect_err("a broken key").to_string();
+        assert!(trouble.contains("broken.example"), "{trouble}");
+        std::fs::remove_dir_all(&folder).expect("our folder");
+        assert!(certificates(&folder).is_err());
     }
 
     #[test]

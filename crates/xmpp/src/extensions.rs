@@ -2,7 +2,7 @@
 //! documentation come.
 
 use crate::session::IqHandler;
-use crate::{session, transport, xep};
+use crate::{session, stream, transport, xep};
 
 /// The document that defines a behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::csi::EXTENSION,
     &xep::stanza_ids::EXTENSION,
     &xep::retractions::EXTENSION,
+    &stream::features::CHANNEL_BINDING,
     &xep::reactions::EXTENSION,
     &xep::replies::EXTENSION,
     &xep::displayed::EXTENSION,

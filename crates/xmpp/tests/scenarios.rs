@@ -84,6 +84,10 @@ impl Stage {
     fn sign_in(&mut self, who: &str, with: &str) -> Result<(), String> {
         let (user, resource) = who.split_once('/').unwrap_or((who, ""));
         let client = match with {
+            with if with.starts_with("an app over TLS by ") => {
+                let password = self.filled(with.trim_start_matches("an app over TLS by "));
+                Client::Xmpp(XmppClient::sign_in_with_tls(&mut self.scene, user, resource, &password))
+            }
             "the widget" => Client::Web(WebClient::sign_in(&mut self.scene, user)),
             "an app" => Client::Xmpp(XmppClient::sign_in(&mut self.scene, user, resource)),
             "an app over WebSocket" => {

@@ -1,7 +1,10 @@
 //! Negotiation of streams: what a client may do before it is signed in, and how a stream ends.
 
+use ring::digest;
+
 use crate::scene::Scene;
-use crate::scene::xmpp_client::XmppClient;
+use crate::scene::web_client::WebClient;
+use crate::scene::xmpp_client::{Over, XmppClient};
 
 /// The condition of the stream error that ends the stream.
 fn ends_with(client: &mut XmppClient, scene: &mut Scene, xml: &str) -> String {
@@ -111,4 +114,57 @@ fn the_same_resource_replaces_the_older_stream() {
     assert!(first.is_over);
     let error = first.received.pop().expect("a stream error");
     assert_eq!(error.root().first().expect("a condition").name(), "conflict");
+}
+
+/// A member with an app password: the password.
+fn with_password(scene: &mut Scene) -> String {
+    let mut anna = WebClient::sign_in(scene, "anna");
+    anna.send(scene, r#"{"t": "create_app_password", "rid": 1, "name": "Phone"}"#);
+    anna.read(scene);
+    let answer = anna.received.iter().find(|event| event["t"] == "app_password").expect("a password");
+    answer["password"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn channel_bindings_are_offered_under_tls_only() {
+    let mut scene = Scene::new();
+    let offers = |client: &XmppClient| {
+        let features = client.received.last().expect("features").root();
+        let mechanisms =
+            features.child("mechanisms", "urn:ietf:params:xml:ns:xmpp-sasl").expect("mechanisms");
+        let plus = mechanisms.children().filter(|one| one.text().ends_with("-PLUS")).count();
+        let kinds = features.child("sasl-channel-binding", "urn:xmpp:sasl-cb:0");
+        let kinds =
+            kinds.map(|kinds| kinds.children().map(|kind| kind.attr("type").unwrap().to_owned()).collect());
+        (plus, kinds)
+    };
+    let plain = XmppClient::open(&mut scene);
+    assert_eq!(offers(&plain), (0, None::<Vec<String>>));
+    let web = XmppClient::open_over(&mut scene, Over::WebSocket);
+    assert_eq!(offers(&web), (0, None));
+    let with_tls = XmppClient::open_with_tls(&mut scene);
+    assert_eq!(offers(&with_tls), (2, Some(vec!["tls-exporter".into(), "tls-server-end-point".into()])));
+}
+
+#[test]
+fn an_authentication_of_another_tls_connection_is_refused() {
+    let mut scene = Scene::new();
+    let password = with_password(&mut scene);
+    let right = digest::digest(&digest::SHA256, &scene.certificate.der);
+    let right = right.as_ref();
+    // `y`: the client believes that the server has no binding, so somebody has removed the offer.
+    let cases = [
+        ("p=tls-server-end-point,,", &b"another certificate"[..], "failure"),
+        ("p=tls-exporter,,", right, "failure"),
+        ("p=tls-unique,,", right, "failure"),
+        ("y,,", b"", "failure"),
+        ("n,,", b"", "success"),
+        ("p=tls-server-end-point,,", right, "success"),
+    ];
+    for (header, data, expected) in cases {
+        let mut client = XmppClient::open_with_tls(&mut scene);
+        client.user = "anna".into();
+        client.authenticate_plus(&mut scene, header, &password, data);
+        assert_eq!(client.take().root().name(), expected, "{header}");
+    }
 }

@@ -9,6 +9,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedS
 use rustls::{ClientConfig, Error, ProtocolVersion, ServerConfig};
 use rustls_pki_types::ServerName;
 
+use super::binding::{ChannelBindings, take_told};
 use crate::pool::{Pool, Remainder};
 
 /// Ciphertext that is not a whole record or handshake message yet. rustls refuses larger ones long before.
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     only_ticket: bool,
     /// close_notify is sent.
     notified: bool,
+    /// With a configuration of [`with_channel_bindings`](super::with_channel_bindings).
+    pub(crate) bindings: Option<Box<ChannelBindings>>,
 }
 
 enum Side {
@@ -62,6 +65,7 @@ impl Session {
             handshaking: true,
             only_ticket: false,
             notified: false,
+            bindings: None,
         }
     }
 
@@ -75,13 +79,28 @@ impl Session {
     ) -> Result<Received, Error> {
         let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
         let (before, was_handshaking) = (unsent.0.len(), self.handshaking);
+        if was_handshaking {
+            drop(take_told());
+        }
         let result = guarded(|| self.advance(bytes, plain, &mut unsent.0, pool));
+        if was_handshaking {
+            self.keep_bindings(take_told());
+        }
         self.handshaking = self.side.is_handshaking();
         // The answer to the peer's Finished consists of tickets only (RFC 8446 §4.6.1).
         let finished = was_handshaking && !self.handshaking && before == 0 && self.side.is_server_of_tls13();
         self.only_ticket = result.is_ok() && (finished || self.only_ticket && unsent.0.len() == before);
         self.keep_unsent(unsent, pool);
         result
+    }
+
+    fn keep_bindings(&mut self, told: ChannelBindings) {
+        let ChannelBindings { exporter, end_point } = told;
+        if exporter.is_some() || end_point.is_some() {
+            let kept = self.bindings.get_or_insert_default();
+            kept.exporter = exporter.or(kept.exporter);
+            kept.end_point = end_point.or(kept.end_point.take());
+        }
     }
 
     /// Encrypts into `sealed`. Only after the handshake.

@@ -2,14 +2,27 @@
 
 use xmpp_proto::ns;
 use xmpp_proto::payload::{csi, stream_management as management};
-use xmpp_proto::sasl::{self, Mechanism};
+use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, Mechanism};
 use xmpp_proto::xml::Open;
 
 use crate::config::ListenerRole;
+use crate::extensions::{Extension, Spec};
+use crate::transport::Io;
+
+pub(crate) const CHANNEL_BINDING: Extension = Extension {
+    spec: Spec::Xep(440),
+    name: "SASL Channel-Binding Type Capability",
+    version: "0.4.2",
+    scenario: "channel_binding",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
 
 pub(super) struct Features {
     starttls: Option<Need>,
     mechanisms: &'static [Mechanism],
+    bindings: Vec<BindingKind>,
     is_authenticated: bool,
 }
 
@@ -19,20 +32,42 @@ enum Need {
     Optional,
 }
 
-pub(super) const MECHANISMS: &[Mechanism] =
-    &[Mechanism::ScramSha256, Mechanism::ScramSha1, Mechanism::Plain, Mechanism::Anonymous];
+/// With channel binding first.
+const MECHANISMS: &[Mechanism] = &[
+    Mechanism::ScramSha256Plus,
+    Mechanism::ScramSha1Plus,
+    Mechanism::ScramSha256,
+    Mechanism::ScramSha1,
+    Mechanism::Plain,
+    Mechanism::Anonymous,
+];
+const WITHOUT_BINDING: usize = 2;
 
-pub(super) const AFTER_SASL: Features = Features { starttls: None, mechanisms: &[], is_authenticated: true };
+pub(super) const AFTER_SASL: Features =
+    Features { starttls: None, mechanisms: &[], bindings: Vec::new(), is_authenticated: true };
+
+/// The channel bindings of this connection, with their data.
+pub(super) fn bindings<'a>(io: &'a Io<'_>) -> Vec<ChannelBinding<'a>> {
+    let Some(found) = io.channel_bindings() else { return Vec::new() };
+    let exporter = found.exporter.as_ref().map(|data| (BindingKind::TlsExporter, &data[..]));
+    let end_point = found.end_point.as_deref().map(|data| (BindingKind::TlsServerEndPoint, data));
+    [exporter, end_point].into_iter().flatten().map(|(kind, data)| ChannelBinding { kind, data }).collect()
+}
+
+pub(super) fn mechanisms(io: &Io<'_>) -> &'static [Mechanism] {
+    if bindings(io).is_empty() { &MECHANISMS[WITHOUT_BINDING..] } else { MECHANISMS }
+}
 
 /// Without TLS, a listener offers only STARTTLS, unless the operator allows more.
-pub(super) fn before_sasl(tls: bool, role: &ListenerRole) -> Features {
+pub(super) fn before_sasl(tls: bool, role: &ListenerRole, io: &Io<'_>) -> Features {
     let starttls = (!tls && role.tls.is_some()).then_some(if role.allows_plain {
         Need::Optional
     } else {
         Need::Required
     });
-    let mechanisms = if offers_sasl(tls, role) { MECHANISMS } else { &[] };
-    Features { starttls, mechanisms, is_authenticated: false }
+    let mechanisms = if offers_sasl(tls, role) { mechanisms(io) } else { &[] };
+    let bindings = bindings(io).iter().map(|binding| binding.kind).collect();
+    Features { starttls, mechanisms, bindings, is_authenticated: false }
 }
 
 pub(super) fn offers_sasl(tls: bool, role: &ListenerRole) -> bool {
@@ -51,6 +86,7 @@ impl Features {
             }
             if !self.mechanisms.is_empty() {
                 sasl::write_mechanisms(out, self.mechanisms);
+                sasl::write_channel_bindings(out, self.bindings.iter().copied());
             }
             if self.is_authenticated {
                 Open::new(out, "bind").attr("xmlns", ns::BIND).empty();

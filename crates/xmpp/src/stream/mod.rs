@@ -1,7 +1,7 @@
 //! Negotiation of a stream (RFC 6120 §4.3): header, TLS, SASL, resource binding. It ends with a session of the domain.
 
 mod bind;
-mod features;
+pub(crate) mod features;
 mod resume;
 mod sasl;
 mod starttls;
@@ -154,7 +154,7 @@ impl Gateway {
         let role = self.shared.config.role(opening.listener);
         let features = match &opening.phase {
             Phase::Authenticated(_) => features::AFTER_SASL,
-            _ => features::before_sasl(opening.is_secure, &role),
+            _ => features::before_sasl(opening.is_secure, &role, io),
         };
         self.send(io, |out| features.write(out));
         Ok(())

@@ -14,7 +14,7 @@ use xmpp_proto::sasl::{
 use xmpp_proto::stream::{StreamCondition, StreamError};
 use xmpp_proto::xml::Element;
 
-use super::features::{MECHANISMS, offers_sasl};
+use super::features::{bindings, mechanisms, offers_sasl};
 use super::{Opening, Phase};
 use crate::Gateway;
 use crate::address::{self, Site};
@@ -95,7 +95,7 @@ impl Gateway {
     ) -> Result<(), SaslError> {
         match request {
             Request::Auth { mechanism, initial } => {
-                let offered = Mechanism::of(mechanism).filter(|mechanism| MECHANISMS.contains(mechanism));
+                let offered = Mechanism::of(mechanism).filter(|mechanism| mechanisms(io).contains(mechanism));
                 let mechanism = offered.ok_or(SaslError::InvalidMechanism)?;
                 match (&opening.phase, initial) {
                     (Phase::Authenticating, Some(message)) => self.first(opening, mechanism, &message, io),
@@ -241,7 +241,8 @@ impl Gateway {
         }
         let nonce = STANDARD.encode(self.rng.random::<[u8; 18]>());
         let credentials = ScramCredentials { keys: &keys, salt: &found.salt, iterations: found.iterations };
-        let challenge = ScramChallenge { nonce: &nonce, offered: &[], downgrade_hash: None };
+        let offered = bindings(io);
+        let challenge = ScramChallenge { nonce: &nonce, offered: &offered, downgrade_hash: None };
         let server = ScramServer::new(mechanism, first, &credentials, &challenge)?;
         self.send(io, |out| sasl::write_challenge(out, server.server_first().as_bytes()));
         let numbers = found.keys.iter().map(|one| one.number).collect();
@@ -277,6 +278,7 @@ impl Gateway {
         answer: Option<&str>,
         io: &mut Io<'_>,
     ) {
+        io.drop_channel_bindings();
         self.send(io, |out| sasl::write_success(out, answer.map(str::as_bytes)));
         opening.phase = Phase::Authenticated(Identity { user, credential });
         opening.restart();

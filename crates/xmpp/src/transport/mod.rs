@@ -10,7 +10,7 @@ pub(crate) mod websocket;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use edge::tls::Acceptor;
+use edge::tls::{Acceptor, ChannelBindings};
 use edge::{Handle, Now};
 use xmpp_proto::stream::{StreamError, StreamHeader};
 use xmpp_proto::xml::{Limits, Reader, Tree};
@@ -217,6 +217,20 @@ impl Io<'_> {
         match &mut self.line {
             Line::Connection(io) => io.abort(),
             Line::Bosh(outlet) => outlet.abort(),
+        }
+    }
+
+    /// Of TLS between the client and this node. On the port of the web a proxy may be between them.
+    pub(crate) fn channel_bindings(&self) -> Option<&ChannelBindings> {
+        match &self.line {
+            Line::Connection(io) if self.framing == Framing::Tcp => io.channel_bindings(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn drop_channel_bindings(&mut self) {
+        if let Line::Connection(io) = &mut self.line {
+            io.drop_channel_bindings();
         }
     }
 

@@ -1,6 +1,8 @@
 //! A node with both gateways on one worker, without sockets: virtual time, mail carried by hand.
 
 pub(crate) mod http;
+pub(crate) mod scram;
+pub(crate) mod tls;
 pub(crate) mod web_client;
 pub(crate) mod xmpp_client;
 
@@ -34,6 +36,7 @@ pub(crate) struct Scene {
     xmpp_inbox: Inbox<xmpp::Mail>,
     pub(crate) node: Arc<Node>,
     counters: Arc<xmpp::Counters>,
+    pub(crate) certificate: tls::Certificate,
     runtime: tokio::runtime::Runtime,
     now_ms: u64,
 }
@@ -105,7 +108,8 @@ impl Scene {
             keys: SessionKeys::new([9; 32]),
         });
         let counters = Arc::<xmpp::Counters>::default();
-        let role = ListenerRole { tls: None, allows_plain: true };
+        let certificate = tls::Certificate::new();
+        let role = ListenerRole { tls: Some(certificate.acceptor()), allows_plain: true };
         let for_xmpp = Arc::new(xmpp::Shared {
             node: Arc::clone(&node),
             mailboxes: xmpp_mailboxes,
@@ -121,6 +125,7 @@ impl Scene {
             xmpp_inbox: xmpp_inboxes.into_iter().next().unwrap(),
             node,
             counters,
+            certificate,
             runtime,
             now_ms: START_UNIX_MS,
         }

@@ -3,11 +3,16 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use edge::Handle;
+use edge::testing::TlsEnd;
+use ring::digest;
 use xmpp_proto::xml::{Item, Limits, Reader, Tree, document};
 
 use super::http::At;
+use super::scram;
 use super::web_client::{frame_length, text_frame};
 use super::{SITE, Scene};
+
+const SASL: &str = "urn:ietf:params:xml:ns:xmpp-sasl";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Over {
@@ -25,6 +30,8 @@ pub(crate) struct XmppClient {
     pub(crate) is_over: bool,
     pub(crate) user: String,
     over: Over,
+    /// After STARTTLS.
+    tls: Option<Box<TlsEnd>>,
     pub(crate) bosh: BoshClient,
     /// The code of the server's close frame.
     pub(crate) close_code: Option<u16>,
@@ -68,6 +75,7 @@ impl XmppClient {
             is_over: false,
             user: String::new(),
             over,
+            tls: None,
             bosh: BoshClient::new(),
             close_code: None,
             pongs: Vec::new(),
@@ -140,6 +148,62 @@ impl XmppClient {
         self.read(scene);
     }
 
+    /// A connection with TLS, and the features of its stream.
+    pub(crate) fn open_with_tls(scene: &mut Scene) -> XmppClient {
+        let mut client = XmppClient::open(scene);
+        client.received.clear();
+        client.send(scene, "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>");
+        client.read(scene);
+        assert_eq!(client.take().root().name(), "proceed");
+        let mut tls = scene.certificate.client();
+        tls.receive(&mut []).unwrap();
+        while tls.is_handshaking() {
+            scene.xmpp.feed(client.handle, &tls.unsent());
+            tls.receive(&mut scene.xmpp.output(client.handle)).unwrap();
+        }
+        scene.xmpp.feed(client.handle, &tls.unsent());
+        client.tls = Some(Box::new(tls));
+        client.open_stream(scene);
+        client
+    }
+
+    /// Signs in with an app password by SCRAM-SHA-256-PLUS, and binds the resource.
+    pub(crate) fn sign_in_with_tls(
+        scene: &mut Scene,
+        user: &str,
+        resource: &str,
+        password: &str,
+    ) -> XmppClient {
+        let mut client = XmppClient::open_with_tls(scene);
+        client.user = user.to_owned();
+        let data = digest::digest(&digest::SHA256, &scene.certificate.der);
+        client.authenticate_plus(scene, "p=tls-server-end-point,,", password, data.as_ref());
+        assert_eq!(client.take().root().name(), "success");
+        client.open_stream(scene);
+        client.received.clear();
+        client.bind(scene, resource);
+        assert_eq!(client.take().root().attr("type"), Some("result"));
+        client
+    }
+
+    /// With this GS2 header, and this data of the channel.
+    pub(crate) fn authenticate_plus(&mut self, scene: &mut Scene, header: &str, password: &str, data: &[u8]) {
+        self.received.clear();
+        let bare = format!("n={},r=fyko+d2lbbFgONRv9qkxdawL", self.user);
+        let mechanism = if header.starts_with('p') { "SCRAM-SHA-256-PLUS" } else { "SCRAM-SHA-256" };
+        let first = STANDARD.encode(format!("{header}{bare}"));
+        self.send(scene, &format!("<auth xmlns='{SASL}' mechanism='{mechanism}'>{first}</auth>"));
+        self.read(scene);
+        if self.received.first().is_none_or(|answer| answer.root().name() != "challenge") {
+            return;
+        }
+        let server_first = STANDARD.decode(&*self.take().root().text()).unwrap();
+        let server_first = String::from_utf8(server_first).unwrap();
+        let last = scram::client_final(header, &bare, &server_first, password, data);
+        self.send(scene, &format!("<response xmlns='{SASL}'>{}</response>", STANDARD.encode(last)));
+        self.read(scene);
+    }
+
     pub(crate) fn authenticate_anonymously(&mut self, scene: &mut Scene) {
         self.received.clear();
         self.send(scene, "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='ANONYMOUS'/>");
@@ -164,7 +228,10 @@ impl XmppClient {
                 self.bosh.post(scene, "", &with_namespace(xml));
                 self.read(scene);
             }
-            Over::Tcp => scene.xmpp.feed(self.handle, xml.as_bytes()),
+            Over::Tcp => {
+                let sealed = self.tls.as_mut().map(|tls| tls.seal(xml.as_bytes()).unwrap());
+                scene.xmpp.feed(self.handle, sealed.as_deref().unwrap_or(xml.as_bytes()));
+            }
             Over::WebSocket => {
                 let xml = with_namespace(xml);
                 scene.xmpp.feed(self.handle, &text_frame(&xml));
@@ -191,7 +258,11 @@ impl XmppClient {
             self.is_over |= self.bosh.read(scene, &mut self.received);
             return;
         }
-        self.input.extend(scene.xmpp.output(self.handle));
+        let mut output = scene.xmpp.output(self.handle);
+        if let Some(tls) = &mut self.tls {
+            output = tls.receive(&mut output).unwrap();
+        }
+        self.input.extend(output);
         if self.over == Over::WebSocket {
             return self.read_frames();
         }
