@@ -51,6 +51,8 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::markers::EXTENSION,
     &xep::csi::EXTENSION,
     &xep::stanza_ids::EXTENSION,
+    &stream::sasl2::BIND2,
+    &stream::sasl2::EXTENSION,
     &xep::retractions::EXTENSION,
     &stream::features::CHANNEL_BINDING,
     &xep::reactions::EXTENSION,

@@ -90,6 +90,10 @@ impl Stage {
             }
             "the widget" => Client::Web(WebClient::sign_in(&mut self.scene, user)),
             "an app" => Client::Xmpp(XmppClient::sign_in(&mut self.scene, user, resource)),
+            with if with.starts_with("an app by SASL2 with ") => {
+                let inline = self.filled(with.trim_start_matches("an app by SASL2 with "));
+                Client::Xmpp(XmppClient::authenticate2(&mut self.scene, Over::Tcp, user, &inline))
+            }
             "an app over WebSocket" => {
                 Client::Xmpp(XmppClient::sign_in_over(&mut self.scene, Over::WebSocket, user, resource))
             }

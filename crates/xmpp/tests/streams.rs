@@ -168,3 +168,75 @@ fn an_authentication_of_another_tls_connection_is_refused() {
         assert_eq!(client.take().root().name(), expected, "{header}");
     }
 }
+
+const BIND2: &str = "<bind xmlns='urn:xmpp:bind:0'><tag>App</tag></bind>";
+
+#[test]
+fn an_authentication_that_binds_works_over_every_transport() {
+    let mut scene = Scene::new();
+    for over in [Over::Tcp, Over::WebSocket, Over::Bosh] {
+        let mut client = XmppClient::authenticate2(&mut scene, over, "anna", BIND2);
+        let success = client.take();
+        let success = success.root();
+        assert_eq!((success.name(), success.ns()), ("success", "urn:xmpp:sasl:2"), "{over:?}");
+        let jid = success.child("authorization-identifier", "urn:xmpp:sasl:2").expect("the address");
+        assert!(jid.text().starts_with("anna@forum/App~"), "{over:?}");
+        let features = client.take();
+        assert!(features.root().child("bind", "urn:ietf:params:xml:ns:xmpp-bind").is_none());
+        client.send(&mut scene, "<iq type='get' id='7' to='forum'><ping xmlns='urn:xmpp:ping'/></iq>");
+        client.read(&mut scene);
+        assert_eq!(client.take().root().attr("id"), Some("7"), "{over:?}");
+    }
+}
+
+#[test]
+fn a_device_that_signs_in_again_replaces_its_older_stream() {
+    let mut scene = Scene::new();
+    let mut first = XmppClient::authenticate2(&mut scene, Over::Tcp, "anna", BIND2);
+    let _second = XmppClient::authenticate2(&mut scene, Over::Tcp, "anna", BIND2);
+    first.read(&mut scene);
+    assert!(first.is_over);
+}
+
+#[test]
+fn an_authentication_without_bind_goes_on_without_a_new_stream() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::authenticate2(&mut scene, Over::Tcp, "anna", "");
+    let success = client.take();
+    assert_eq!(
+        success.root().children().next().map(|one| one.text().into_owned()),
+        Some("anna@forum".into())
+    );
+    assert!(client.take().root().child("bind", "urn:ietf:params:xml:ns:xmpp-bind").is_some());
+    client.bind(&mut scene, "phone");
+    assert_eq!(client.take().root().attr("type"), Some("result"));
+}
+
+#[test]
+fn the_two_forms_of_authentication_do_not_mix() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open(&mut scene);
+    client.received.clear();
+    client.send(&mut scene, "<authenticate xmlns='urn:xmpp:sasl:2' mechanism='PLAIN'/>");
+    client.send(&mut scene, "<response xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>AGFubmEAeA==</response>");
+    client.send(&mut scene, "<response xmlns='urn:xmpp:sasl:2'>AGFubmEAeA==</response>");
+    client.send(&mut scene, "<authenticate xmlns='urn:xmpp:sasl:2' mechanism='X'/>");
+    client.read(&mut scene);
+    let answers: Vec<_> = client.received.iter().map(|one| one.root().name().to_owned()).collect();
+    assert_eq!(answers, ["challenge", "failure", "failure", "failure", "error"]);
+    assert!(client.is_over, "three failures end the stream");
+}
+
+#[test]
+fn a_wrong_password_binds_nothing() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open(&mut scene);
+    client.received.clear();
+    let inline = "<initial-response>AGFubmEAeA==</initial-response><bind xmlns='urn:xmpp:bind:0'/>";
+    let request = format!("<authenticate xmlns='urn:xmpp:sasl:2' mechanism='PLAIN'>{inline}</authenticate>");
+    client.send(&mut scene, &request);
+    client.read(&mut scene);
+    let failure = client.take();
+    assert!(failure.root().child("not-authorized", "urn:ietf:params:xml:ns:xmpp-sasl").is_some());
+    assert_eq!(scene.sessions(), 0);
+}

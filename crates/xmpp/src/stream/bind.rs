@@ -7,16 +7,18 @@ use chat::{Agent, DeviceId, Hello, Position, Refusal, SessionHandle, Welcome};
 use rand::Rng;
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
-use xmpp_proto::payload::stream_management as management;
+use xmpp_proto::payload::{bind2, stream_management as management};
 use xmpp_proto::stanza::{self, Condition, StanzaError};
 use xmpp_proto::stream::{StreamCondition, StreamError};
 use xmpp_proto::xml::{Element, Open, Reader};
 
-use super::{Opening, Phase, Start};
+use super::sasl2::{Enable, Sasl2};
+use super::{Opening, Phase, Start, features};
 use crate::config::timestamp;
 use crate::gateway::{Gateway, State};
-use crate::session::{Session, Turn};
+use crate::session::{Flags, Session, Turn};
 use crate::transport::{Io, Receiver};
+use crate::xep::stream_management;
 
 /// A binding in progress.
 pub(super) struct Binding {
@@ -106,10 +108,17 @@ impl Gateway {
                     });
                 });
             }),
+            Start::Bind2 => self.bound2(opening.sasl2.take(), &mut session, io),
             Start::Resume(resumption, detached) => {
-                self.send(io, |out| {
-                    management::write_resumed(out, &resumption.previd, detached.counters.handled());
-                });
+                let handled = detached.counters.handled();
+                let resumed = |out: &mut Vec<u8>| management::write_resumed(out, &resumption.previd, handled);
+                match opening.sasl2.take() {
+                    Some(sasl2) => {
+                        self.succeed2(&sasl2, session.jid.as_str(), resumed, io);
+                        self.send(io, |out| features::AFTER_BIND.write(out));
+                    }
+                    None => self.send(io, resumed),
+                }
                 let turn = Turn { gateway: self, session: &mut session, io };
                 outcome = turn.go_on(resumption.h, *detached, &welcome.changes);
             }
@@ -120,6 +129,25 @@ impl Gateway {
             Ok(()) => io.read_on(),
             Err(error) => self.end_stream(state, &error, io),
         }
+    }
+
+    /// XEP-0386 §3.2: the resource is bound, and what the client has asked for with it is on.
+    fn bound2(&mut self, sasl2: Option<Box<Sasl2>>, session: &mut Session, io: &mut Io<'_>) {
+        let Some(mut sasl2) = sasl2 else { return };
+        let Some(bind) = sasl2.take_bind() else { return };
+        session.set(Flags::INACTIVE, bind.is_inactive);
+        session.set(Flags::CARBONS, bind.carbons);
+        let mut turn = Turn { gateway: self, session, io };
+        let enabled = bind.enable.map(|Enable { resume }| turn.start_management(resume));
+        let inline = |out: &mut Vec<u8>| {
+            bind2::write_bound(out, |out| {
+                if let Some(id) = &enabled {
+                    stream_management::write_enabled(out, id.as_deref());
+                }
+            });
+        };
+        self.succeed2(&sasl2, session.jid.as_str(), inline, io);
+        self.send(io, |out| features::AFTER_BIND.write(out));
     }
 
     /// RFC 6120 §7.6.2.1 and §4.9.3: the condition that fits the refusal.

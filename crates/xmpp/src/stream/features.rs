@@ -1,7 +1,7 @@
 //! The features that a stream offers at each step (RFC 6120 §4.3.2).
 
 use xmpp_proto::ns;
-use xmpp_proto::payload::{csi, stream_management as management};
+use xmpp_proto::payload::{bind2, csi, stream_management as management};
 use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, Mechanism};
 use xmpp_proto::xml::Open;
 
@@ -24,6 +24,7 @@ pub(super) struct Features {
     mechanisms: &'static [Mechanism],
     bindings: Vec<BindingKind>,
     is_authenticated: bool,
+    is_bound: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,8 +44,21 @@ const MECHANISMS: &[Mechanism] = &[
 ];
 const WITHOUT_BINDING: usize = 2;
 
-pub(super) const AFTER_SASL: Features =
-    Features { starttls: None, mechanisms: &[], bindings: Vec::new(), is_authenticated: true };
+pub(super) const AFTER_SASL: Features = Features {
+    starttls: None,
+    mechanisms: &[],
+    bindings: Vec::new(),
+    is_authenticated: true,
+    is_bound: false,
+};
+/// After an authentication that has bound a resource.
+pub(super) const AFTER_BIND: Features = Features {
+    starttls: None,
+    mechanisms: &[],
+    bindings: Vec::new(),
+    is_authenticated: true,
+    is_bound: true,
+};
 
 /// The channel bindings of this connection, with their data.
 pub(super) fn bindings<'a>(io: &'a Io<'_>) -> Vec<ChannelBinding<'a>> {
@@ -67,7 +81,7 @@ pub(super) fn before_sasl(tls: bool, role: &ListenerRole, io: &Io<'_>) -> Featur
     });
     let mechanisms = if offers_sasl(tls, role) { mechanisms(io) } else { &[] };
     let bindings = bindings(io).iter().map(|binding| binding.kind).collect();
-    Features { starttls, mechanisms, bindings, is_authenticated: false }
+    Features { starttls, mechanisms, bindings, is_authenticated: false, is_bound: false }
 }
 
 pub(super) fn offers_sasl(tls: bool, role: &ListenerRole) -> bool {
@@ -87,13 +101,19 @@ impl Features {
             if !self.mechanisms.is_empty() {
                 sasl::write_mechanisms(out, self.mechanisms);
                 sasl::write_channel_bindings(out, self.bindings.iter().copied());
+                sasl::write_authentication(out, self.mechanisms, |out| {
+                    bind2::write_feature(out);
+                    management::write_feature(out);
+                });
             }
             if self.is_authenticated {
-                Open::new(out, "bind").attr("xmlns", ns::BIND).empty();
-                // RFC 3921 §3: older clients ask for a session only if it is offered.
-                Open::new(out, "session").attr("xmlns", ns::SESSION).children(|out| {
-                    Open::new(out, "optional").empty();
-                });
+                if !self.is_bound {
+                    Open::new(out, "bind").attr("xmlns", ns::BIND).empty();
+                    // RFC 3921 §3: older clients ask for a session only if it is offered.
+                    Open::new(out, "session").attr("xmlns", ns::SESSION).children(|out| {
+                        Open::new(out, "optional").empty();
+                    });
+                }
                 management::write_feature(out);
                 csi::write_feature(out);
             }

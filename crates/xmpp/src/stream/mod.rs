@@ -4,6 +4,7 @@ mod bind;
 pub(crate) mod features;
 mod resume;
 mod sasl;
+pub(crate) mod sasl2;
 mod starttls;
 
 use std::net::IpAddr;
@@ -26,6 +27,7 @@ use bind::Binding;
 use resume::Resumption;
 pub use sasl::Checked;
 use sasl::{Exchange, Identity};
+use sasl2::Sasl2;
 
 /// Limits of clients that are not signed in: they need no more, and cost no more.
 pub(crate) const UNAUTHENTICATED: Limits =
@@ -49,6 +51,8 @@ pub(crate) struct Opening {
     failures: u8,
     /// Of the session that begins.
     resource: Box<str>,
+    /// The authentication in progress is one of XEP-0388.
+    sasl2: Option<Box<Sasl2>>,
     phase: Phase,
 }
 
@@ -68,6 +72,8 @@ enum Phase {
 /// How a session begins.
 enum Start {
     Bind(Binding),
+    /// With the authentication.
+    Bind2,
     Resume(Resumption, Box<Detached>),
 }
 
@@ -95,6 +101,7 @@ impl Opening {
             is_open: false,
             failures: 0,
             resource: Box::default(),
+            sasl2: None,
             phase: Phase::Authenticating,
         }
     }
@@ -191,6 +198,9 @@ impl Gateway {
         }
         match (element.ns(), element.name()) {
             (ns::TLS, "starttls") => self.start_tls(opening, is_last, io),
+            (ns::SASL2, _) if matches!(opening.phase, Phase::Authenticating | Phase::Sasl(_)) => {
+                self.sasl2(opening, element, io).map(|()| Next::Continue)
+            }
             (ns::SASL, _) => self.sasl(opening, element, io).map(|()| Next::Continue),
             (ns::CLIENT, "iq") if matches!(opening.phase, Phase::Authenticated(_)) => {
                 self.bind(opening, element, io).map(|()| Next::Continue)

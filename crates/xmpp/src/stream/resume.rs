@@ -40,7 +40,7 @@ impl Gateway {
         }
     }
 
-    fn find_stream(&mut self, opening: &mut Opening, resumption: Resumption, io: &mut Io<'_>) {
+    pub(super) fn find_stream(&mut self, opening: &mut Opening, resumption: Resumption, io: &mut Io<'_>) {
         let Phase::Authenticated(identity) = &opening.phase else { return };
         let domain = opening.site.as_ref().map_or("", |site| &site.domain);
         let bare = identity.user.as_ref().map(|user| crate::address::user(user, domain));
@@ -55,9 +55,7 @@ impl Gateway {
                 self.shared.mailboxes.send(to.worker(), Mail::Detach { to, by: io.handle() });
             }
             // §5: the client binds a resource instead.
-            Found::Gone => {
-                self.send(io, |out| payload::write_failed(out, Condition::ItemNotFound, None));
-            }
+            Found::Gone => self.stream_is_gone(opening, io),
         }
     }
 

@@ -71,13 +71,21 @@ impl Gateway {
         element: Element<'_>,
         io: &mut Io<'_>,
     ) -> Result<(), StreamError> {
-        let role = self.shared.config.role(opening.listener);
-        if !offers_sasl(opening.is_secure, &role) {
-            self.send(io, |out| SaslError::EncryptionRequired.write(None, out));
-            return Err(StreamError::new(StreamCondition::PolicyViolation));
-        }
+        self.check_sasl(opening, io)?;
         let outcome = match Request::of(element) {
-            Some(Ok(request)) => self.sasl_request(opening, request, io),
+            // The authentication in progress is one of XEP-0388.
+            Some(Ok(Request::Response(_) | Request::Abort)) if opening.sasl2.is_some() => {
+                Err(SaslError::MalformedRequest)
+            }
+            Some(Ok(Request::Auth { mechanism, initial })) => {
+                opening.sasl2 = None;
+                self.begin_sasl(opening, mechanism, initial, io)
+            }
+            Some(Ok(Request::Response(message))) => self.respond(opening, &message, io),
+            Some(Ok(Request::Abort)) => {
+                opening.phase = Phase::Authenticating;
+                Err(SaslError::Aborted)
+            }
             Some(Err(error)) => Err(error),
             None => return Err(StreamError::new(StreamCondition::NotAuthorized)),
         };
@@ -87,51 +95,67 @@ impl Gateway {
         }
     }
 
-    fn sasl_request(
+    /// Without TLS, a listener may offer no authentication.
+    pub(super) fn check_sasl(&mut self, opening: &Opening, io: &mut Io<'_>) -> Result<(), StreamError> {
+        let role = self.shared.config.role(opening.listener);
+        if offers_sasl(opening.is_secure, &role) {
+            return Ok(());
+        }
+        self.send(io, |out| SaslError::EncryptionRequired.write(None, out));
+        Err(StreamError::new(StreamCondition::PolicyViolation))
+    }
+
+    pub(super) fn begin_sasl(
         &mut self,
         opening: &mut Opening,
-        request: Request<'_>,
+        mechanism: &str,
+        initial: Option<Vec<u8>>,
         io: &mut Io<'_>,
     ) -> Result<(), SaslError> {
-        match request {
-            Request::Auth { mechanism, initial } => {
-                let offered = Mechanism::of(mechanism).filter(|mechanism| mechanisms(io).contains(mechanism));
-                let mechanism = offered.ok_or(SaslError::InvalidMechanism)?;
-                match (&opening.phase, initial) {
-                    (Phase::Authenticating, Some(message)) => self.first(opening, mechanism, &message, io),
-                    (Phase::Authenticating, None) if mechanism == Mechanism::Anonymous => {
-                        self.first(opening, mechanism, b"", io)
-                    }
-                    (Phase::Authenticating, None) => {
-                        self.send(io, |out| sasl::write_challenge(out, b""));
-                        opening.phase = Phase::Sasl(Exchange::First(mechanism));
-                        Ok(())
-                    }
-                    _ => Err(SaslError::NotAuthorized),
-                }
+        let offered = Mechanism::of(mechanism).filter(|mechanism| mechanisms(io).contains(mechanism));
+        let mechanism = offered.ok_or(SaslError::InvalidMechanism)?;
+        match (&opening.phase, initial) {
+            (Phase::Authenticating, Some(message)) => self.first(opening, mechanism, &message, io),
+            (Phase::Authenticating, None) if mechanism == Mechanism::Anonymous => {
+                self.first(opening, mechanism, b"", io)
             }
-            Request::Response(message) => {
-                match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
-                    Phase::Sasl(Exchange::First(mechanism)) => self.first(opening, mechanism, &message, io),
-                    Phase::Sasl(Exchange::Proof { user, server, numbers }) => {
-                        let (number, answer) = match server.verify(&message) {
-                            Ok(proof) => (numbers.get(proof.key).copied(), Some(proof.server_final)),
-                            Err(SaslError::NotAuthorized) => (None, None),
-                            Err(error) => return Err(error),
-                        };
-                        self.proven(opening, user, number, answer.as_deref(), io)
-                    }
-                    other => {
-                        opening.phase = other;
-                        Err(SaslError::NotAuthorized)
-                    }
-                }
+            (Phase::Authenticating, None) => {
+                self.send_challenge(opening, b"", io);
+                opening.phase = Phase::Sasl(Exchange::First(mechanism));
+                Ok(())
             }
-            Request::Abort => {
-                opening.phase = Phase::Authenticating;
-                Err(SaslError::Aborted)
+            _ => Err(SaslError::NotAuthorized),
+        }
+    }
+
+    pub(super) fn respond(
+        &mut self,
+        opening: &mut Opening,
+        message: &[u8],
+        io: &mut Io<'_>,
+    ) -> Result<(), SaslError> {
+        match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
+            Phase::Sasl(Exchange::First(mechanism)) => self.first(opening, mechanism, message, io),
+            Phase::Sasl(Exchange::Proof { user, server, numbers }) => {
+                let (number, answer) = match server.verify(message) {
+                    Ok(proof) => (numbers.get(proof.key).copied(), Some(proof.server_final)),
+                    Err(SaslError::NotAuthorized) => (None, None),
+                    Err(error) => return Err(error),
+                };
+                self.proven(opening, user, number, answer.as_deref(), io)
+            }
+            other => {
+                opening.phase = other;
+                Err(SaslError::NotAuthorized)
             }
         }
+    }
+
+    fn send_challenge(&mut self, opening: &Opening, data: &[u8], io: &mut Io<'_>) {
+        self.send(io, |out| match opening.sasl2 {
+            Some(_) => sasl::write_challenge2(out, data),
+            None => sasl::write_challenge(out, data),
+        });
     }
 
     /// The client's first message of a mechanism.
@@ -244,7 +268,7 @@ impl Gateway {
         let offered = bindings(io);
         let challenge = ScramChallenge { nonce: &nonce, offered: &offered, downgrade_hash: None };
         let server = ScramServer::new(mechanism, first, &credentials, &challenge)?;
-        self.send(io, |out| sasl::write_challenge(out, server.server_first().as_bytes()));
+        self.send_challenge(opening, server.server_first().as_bytes(), io);
         let numbers = found.keys.iter().map(|one| one.number).collect();
         opening.phase = Phase::Sasl(Exchange::Proof { user, server, numbers });
         Ok(())
@@ -279,20 +303,27 @@ impl Gateway {
         io: &mut Io<'_>,
     ) {
         io.drop_channel_bindings();
-        self.send(io, |out| sasl::write_success(out, answer.map(str::as_bytes)));
         opening.phase = Phase::Authenticated(Identity { user, credential });
+        if opening.sasl2.is_some() {
+            return self.authenticated2(opening, answer, io);
+        }
+        self.send(io, |out| sasl::write_success(out, answer.map(str::as_bytes)));
         opening.restart();
     }
 
     /// After several failures the stream ends (RFC 6120 §6.4.5).
-    fn sasl_failed(
+    pub(super) fn sasl_failed(
         &mut self,
         opening: &mut Opening,
         error: SaslError,
         io: &mut Io<'_>,
     ) -> Result<(), StreamError> {
         self.shared.counters.authentication_failures.add(1);
-        self.send(io, |out| error.write(None, out));
+        opening.phase = Phase::Authenticating;
+        match opening.sasl2.take() {
+            Some(_) => self.send(io, |out| sasl::write_failure2(out, error, None)),
+            None => self.send(io, |out| error.write(None, out)),
+        }
         opening.failures += 1;
         match opening.failures >= ATTEMPTS {
             true => Err(StreamError::new(StreamCondition::PolicyViolation)),

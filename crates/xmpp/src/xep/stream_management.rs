@@ -184,6 +184,10 @@ impl Counters {
     }
 }
 
+pub(crate) fn write_enabled(out: &mut Vec<u8>, id: Option<&str>) {
+    payload::write_enabled(out, id.map(|id| Resumption { id, seconds: DETACHED_SECONDS }));
+}
+
 impl Turn<'_, '_> {
     /// An element of stream management. None: the element is of something else.
     pub(crate) fn stream_management(&mut self, element: Element<'_>) -> Option<Result<(), StreamError>> {
@@ -213,15 +217,18 @@ impl Turn<'_, '_> {
         if self.session.management().is_some() {
             return self.nonza(|out| payload::write_failed(out, Condition::UnexpectedRequest, None));
         }
+        let id = self.start_management(resume);
+        self.nonza(|out| write_enabled(out, id.as_deref()));
+    }
+
+    /// The id with which the stream can be resumed, if the client wants that.
+    pub(crate) fn start_management(&mut self, resume: bool) -> Option<Box<str>> {
         let id = resume.then(|| self.gateway.secret_id());
         if let Some(id) = &id {
             self.gateway.shared.streams.begin(id, self.session.bare(), self.io.handle());
         }
         self.session.begin_management(Counters::new(id.clone()));
-        self.nonza(|out| {
-            let resumption = id.as_deref().map(|id| Resumption { id, seconds: DETACHED_SECONDS });
-            payload::write_enabled(out, resumption);
-        });
+        id
     }
 
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened

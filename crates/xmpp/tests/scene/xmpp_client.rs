@@ -186,6 +186,24 @@ impl XmppClient {
         client
     }
 
+    /// Authenticates, and binds a resource, in one step (XEP-0388, XEP-0386). `inline`: the other requests.
+    pub(crate) fn authenticate2(scene: &mut Scene, over: Over, user: &str, inline: &str) -> XmppClient {
+        let mut client = XmppClient::open_over(scene, over);
+        client.received.clear();
+        client.user = user.to_owned();
+        let message = STANDARD.encode(format!("\0{user}\0{}", scene.token(user)));
+        client.send(
+            scene,
+            &format!(
+                "<authenticate xmlns='urn:xmpp:sasl:2' mechanism='PLAIN'><initial-response>{message}</initial-response>\
+                 <user-agent id='d4565fa7-4d72-4749-b3d3-740edbf87770'><software>App</software></user-agent>{inline}\
+                 </authenticate>"
+            ),
+        );
+        client.read(scene);
+        client
+    }
+
     /// With this GS2 header, and this data of the channel.
     pub(crate) fn authenticate_plus(&mut self, scene: &mut Scene, header: &str, password: &str, data: &[u8]) {
         self.received.clear();
