@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls stanza strophe converse profanity}
+clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza strophe converse profanity}
 scratch=$(mktemp -d)
 nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
@@ -53,6 +53,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 
 start encrypted KITH_HTTP="127.0.0.1:$(port)" KITH_HTTPS="127.0.0.1:$https" KITH_TLS_CERT="$cert" KITH_TLS_KEY="$key" \
   KITH_XMPP_LISTEN="127.0.0.1:$starttls" KITH_XMPP_LISTEN_TLS="127.0.0.1:$tls"
 secret=$(password anna encrypted)
+other_secret=$(password tom encrypted)
 
 python() { "$venv/bin/python" "$1_client.py" 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom"; }
 # Who has been blocked once is no contact any more: Converse.js chats with another contact.
@@ -66,6 +67,8 @@ for client in $clients; do
     slixmpp_tls) "$venv/bin/python" slixmpp_tls.py 127.0.0.1 "$starttls" "$tls" demo anna "$secret" "$cert" || failed+=" $client" ;;
     xmppjs_tls)
       NODE_EXTRA_CA_CERTS=$cert node xmppjs_tls.mjs "$starttls" "$tls" "$https" demo anna "$secret" || failed+=" $client" ;;
+    mellium)
+      (cd mellium && go run . "127.0.0.1:$starttls" demo "$cert" anna "$secret" tom "$other_secret") || failed+=" $client" ;;
     # Debian's Python has PyGObject, a virtual environment would have to compile it.
     nbxmpp) /usr/bin/python3 nbxmpp_client.py 127.0.0.1 "$xmpp" "$web" demo anna "$anna" tom "$tom" || failed+=" $client" ;;
     xmppjs | stanza | strophe) js "$client" || failed+=" $client" ;;
