@@ -16,7 +16,7 @@ use load::target::Transport;
 use load::{Plan, RunOptions, defaults};
 
 fn main() {
-    for transport in Transport::ALL {
+    for transport in Transport::WEB {
         let plan = FloodPlan {
             transport,
             // Both ends are in this process, and so are their descriptors.

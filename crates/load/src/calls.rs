@@ -18,7 +18,7 @@ use crate::observer::Until;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
-use crate::settings::{self, Plan, span};
+use crate::settings::{self, Contradiction, Plan, span};
 use crate::target::Transport;
 use crate::watch::Snapshot;
 use crate::worker::{Mail, read};
@@ -80,6 +80,10 @@ struct Phases {
 }
 
 impl Plan for CallsPlan {
+    fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_xmpp(self.transport)
+    }
+
     fn members(&self) -> u32 {
         self.pairs.saturating_mul(2)
     }

@@ -1,13 +1,15 @@
-//! One client of the web protocol on one connection: bytes in, events and bytes out.
+//! One client on one connection: bytes in, events and bytes out. It speaks the web protocol, or XMPP in its place.
 
 pub(crate) mod http;
 mod websocket;
+mod xmpp;
 
 use serde_json::value::RawValue;
 use web_proto::{Code, Command, Event, Hello, VERSION};
 
 use crate::target::{Target, Transport};
 use http::{Content, Head};
+use xmpp::Framing;
 
 /// Longest accepted message in several frames or lines. A longer one is a fault of the server.
 const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;
@@ -19,6 +21,8 @@ pub enum Fault {
     Http(&'static str),
     #[error("WebSocket: {0}")]
     Websocket(&'static str),
+    #[error("XMPP: {0}")]
+    Xmpp(&'static str),
     #[error("the status {0} without a reason")]
     Status(u16),
     #[error("refused with {status} and the code {code}", code = .code.word())]
@@ -52,6 +56,8 @@ impl Fault {
 #[derive(Debug, Clone, Copy)]
 pub struct Login<'a> {
     pub site: &'a str,
+    /// The member's id, for protocols that need it beside the token.
+    pub user: &'a str,
     pub token: &'a str,
     /// Where the member's last session ended, to resume it.
     pub position: Option<&'a str>,
@@ -97,6 +103,9 @@ enum State {
     },
     /// Waits for the response to a poll.
     Polling,
+    /// Waits for the answer to the handshake of an XMPP stream over WebSocket.
+    UpgradingXmpp(Box<xmpp::Stream>),
+    Xmpp(Box<xmpp::Stream>),
     Over,
 }
 
@@ -106,12 +115,26 @@ impl Client {
     }
 
     /// The connection is open: appends the first request.
-    pub fn start(&mut self, target: &Target, login: Login<'_>, out: &mut Vec<u8>) {
+    pub fn start(&mut self, target: &Target, login: Login<'_>, masks: &mut Masks, out: &mut Vec<u8>) {
         let State::New(transport) = self.state else { return };
-        if transport == Transport::Websocket {
-            websocket::open(target, out);
-            self.state = State::Upgrading(login.hello());
-            return;
+        match transport {
+            Transport::Websocket => {
+                websocket::open(target, "/v1/websocket", "kith.v1", out);
+                self.state = State::Upgrading(login.hello());
+                return;
+            }
+            Transport::XmppWebsocket => {
+                websocket::open(target, "/xmpp-websocket", "xmpp", out);
+                self.state = State::UpgradingXmpp(Box::new(xmpp::Stream::new(Framing::Websocket, login)));
+                return;
+            }
+            Transport::Xmpp => {
+                let stream = xmpp::Stream::new(Framing::Stream, login);
+                stream.open(masks, out);
+                self.state = State::Xmpp(Box::new(stream));
+                return;
+            }
+            Transport::Stream | Transport::Sse | Transport::Poll => {}
         }
         http::post(target, &format!("/v1/{}", transport.name()), None, &login.hello(), out);
         self.state = if transport == Transport::Poll { State::Polling } else { State::Opening(transport) };
@@ -138,9 +161,11 @@ impl Client {
     }
 
     /// Appends a command, if the transport carries commands on the same connection; see [`post_commands`].
-    pub fn say(&self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
-        if let State::Websocket(_) = self.state {
-            websocket::write(websocket::TEXT, command, masks.next(), out);
+    pub fn say(&mut self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
+        match &mut self.state {
+            State::Websocket(_) => websocket::write(websocket::TEXT, command, masks.next(), out),
+            State::Xmpp(stream) => stream.say(command, masks, out),
+            _ => {}
         }
     }
 
@@ -187,6 +212,40 @@ impl Client {
                         self.state = State::Over;
                     }
                     opcode => message(partial, frame.fin, opcode, payload, &mut sink)?,
+                }
+                Ok(frame.bytes)
+            }
+            State::UpgradingXmpp(stream) => {
+                let Some(head) = http::head(input, &target.websocket_accept)? else { return Ok(0) };
+                if !head.upgraded {
+                    return refusal(&head, input);
+                }
+                stream.open(masks, out);
+                if let State::UpgradingXmpp(stream) = std::mem::replace(&mut self.state, State::Over) {
+                    self.state = State::Xmpp(stream);
+                }
+                Ok(head.bytes)
+            }
+            State::Xmpp(stream) if stream.framing() == Framing::Stream => {
+                let (bytes, is_over) = stream.input(input, masks, out, take)?;
+                if is_over {
+                    self.state = State::Over;
+                }
+                Ok(bytes)
+            }
+            State::Xmpp(stream) => {
+                let Some(frame) = websocket::read(input)? else { return Ok(0) };
+                let payload = &input[frame.payload.clone()];
+                match frame.opcode {
+                    websocket::PING => websocket::write(websocket::PONG, payload, masks.next(), out),
+                    websocket::PONG => {}
+                    websocket::CLOSE => {
+                        websocket::write(websocket::CLOSE, payload, masks.next(), out);
+                        self.state = State::Over;
+                    }
+                    _ if !frame.fin => return Err(Fault::Xmpp("a stanza in several frames")),
+                    // After its `close`, the server closes the WebSocket.
+                    _ => drop(stream.document(payload, masks, out, take)?),
                 }
                 Ok(frame.bytes)
             }

@@ -24,8 +24,8 @@ use crate::{LoadError, RunOptions};
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct CommunityPlan {
-    /// websocket, stream, sse or poll.
-    #[arg(long, default_value = "websocket")]
+    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket.
+    #[arg(long, visible_alias = "protocol", default_value = "websocket")]
     pub transport: Transport,
     /// Number of online members.
     #[arg(long, default_value_t = 5_000)]
@@ -125,6 +125,10 @@ impl Plan for CommunityPlan {
 
     fn members(&self) -> u32 {
         self.members
+    }
+
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
     }
 
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {

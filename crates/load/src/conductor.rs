@@ -100,7 +100,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         say: &'a mut dyn FnMut(&str),
     ) -> Result<Conductor<'a, S>, LoadError> {
         let options = setup.options;
-        let tls = tls::of_target(options)?;
+        let tls = tls::of_target(options, setup.transport)?;
         let (workers, private_descriptor_tables) = workers(options.threads, setup.members);
         let probe = Probe::find(&options.target, options.server);
         let watch = Watch::new(probe, workers, &options.stop, &options.observer, say);

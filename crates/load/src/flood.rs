@@ -33,8 +33,8 @@ const EXCHANGES_PER_SECOND: f64 = 2000.0;
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct FloodPlan {
-    /// websocket, stream, sse or poll.
-    #[arg(long, default_value = "websocket")]
+    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket.
+    #[arg(long, visible_alias = "protocol", default_value = "websocket")]
     pub transport: Transport,
     /// Number of members.
     #[arg(long, default_value_t = 1_000)]
@@ -86,6 +86,10 @@ impl FloodPlan {
 impl Plan for FloodPlan {
     fn members(&self) -> u32 {
         self.connections
+    }
+
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
     }
 
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {

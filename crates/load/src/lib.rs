@@ -1,13 +1,13 @@
-//! Load generator: tens of thousands of clients of the web protocol, load plans, and reports with checks of their
-//! validity.
+//! Load generator: tens of thousands of clients of the web protocol or of XMPP, load plans, and reports with checks of
+//! their validity.
 //!
-//! A [`client::Client`] is a value that takes bytes and returns bytes to send, one per connection, for each of the four
-//! transports. A [`Plan`] has its settings, its phases and its report; the behaviour of its members is a `Script`
+//! A [`client::Client`] is a value that takes bytes and returns bytes to send, one per connection, for each
+//! transport. A [`Plan`] has its settings, its phases and its report; the behaviour of its members is a `Script`
 //! (`worker.rs`), which meets events and commands only. `Conductor` runs many clients on `edge` workers of its own, and
 //! `Watch` measures the server from outside (`/proc`, `/metrics`). Figures are invalid if the generator was the limit.
 //!
-//! A further protocol is a further client: `Client` maps its bytes to events, and `target::Transport` says how its
-//! sessions are kept and left; `Commands::send` writes what members say. Conductor, scripts and reports stay.
+//! A further protocol is a further client, as `client/xmpp.rs`: `Client` maps its bytes to events and commands to its bytes,
+//! and `target::Transport` says how its sessions are kept and left. Conductor, scripts and reports stay.
 //!
 //! The crate knows only the protocol and the process id, not the server's internals.
 //!

@@ -37,8 +37,8 @@ const PAPER_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct MixPlan {
-    /// websocket, stream, sse or poll.
-    #[arg(long, default_value = "websocket")]
+    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket.
+    #[arg(long, visible_alias = "protocol", default_value = "websocket")]
     pub transport: Transport,
     /// Most members.
     #[arg(long, default_value_t = 60_000)]
@@ -107,6 +107,10 @@ impl Plan for MixPlan {
 
     fn members(&self) -> u32 {
         self.members
+    }
+
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
     }
 
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {

@@ -88,6 +88,6 @@ impl RunState {
     }
 
     pub(crate) fn connect(&self, from: Option<IpAddr>) -> Connect {
-        Connect { to: self.target.addr, from, tls: self.tls.clone() }
+        Connect { to: self.target.addr_for(self.transport), from, tls: self.tls.clone() }
     }
 }

@@ -8,6 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::report::Run;
+use crate::target::Transport;
 use crate::{LoadError, RunOptions};
 
 /// A load plan with its settings.
@@ -18,6 +19,10 @@ pub trait Plan: Debug {
     }
     /// Most connections.
     fn members(&self) -> u32;
+    /// The transport of the members. None: the plan does not choose one.
+    fn transport(&self) -> Option<Transport> {
+        None
+    }
     /// Returns when the run is over. `say` receives a progress line now and then.
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError>;
 }
@@ -30,6 +35,15 @@ pub struct Contradiction {
 }
 
 impl Contradiction {
+    /// For plans whose members use what XMPP does not have here.
+    pub(crate) fn if_xmpp(transport: Transport) -> Result<(), Contradiction> {
+        Contradiction::if_any(&[(
+            transport.is_xmpp(),
+            "the members of this plan speak the web protocol only",
+            "choose websocket, stream, sse or poll",
+        )])
+    }
+
     /// The first one that is there.
     pub(crate) fn if_any(of: &[(bool, &'static str, &'static str)]) -> Result<(), Contradiction> {
         let found = of.iter().find(|(is_there, ..)| *is_there);

@@ -34,8 +34,8 @@ const CHANGE: &str = "more --threads, fewer members; a node without limits; --pi
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct StormPlan {
-    /// websocket, stream, sse or poll.
-    #[arg(long, default_value = "websocket")]
+    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket.
+    #[arg(long, visible_alias = "protocol", default_value = "websocket")]
     pub transport: Transport,
     /// Number of members whose connections break.
     #[arg(long, default_value_t = 5_000)]
@@ -75,6 +75,10 @@ struct Phases {
 impl Plan for StormPlan {
     fn members(&self) -> u32 {
         self.members.saturating_add(self.watchers)
+    }
+
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
     }
 
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {

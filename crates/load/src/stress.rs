@@ -30,8 +30,8 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct StressPlan {
-    /// websocket, stream, sse or poll.
-    #[arg(long, default_value = "websocket")]
+    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket.
+    #[arg(long, visible_alias = "protocol", default_value = "websocket")]
     pub transport: Transport,
     /// Run inside this process, without sockets, on durable SQLite: Chut's first bench.
     #[arg(long, conflicts_with_all = ["transport", "rate", "every"])]
@@ -116,6 +116,10 @@ impl Plan for StressPlan {
 
     fn members(&self) -> u32 {
         self.members.unwrap_or_else(|| self.groups.saturating_mul(self.per_group))
+    }
+
+    fn transport(&self) -> Option<Transport> {
+        Some(self.transport)
     }
 
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {

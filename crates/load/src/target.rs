@@ -17,10 +17,13 @@ pub enum Transport {
     Stream,
     Sse,
     Poll,
+    Xmpp,
+    XmppWebsocket,
 }
 
 impl Transport {
-    pub const ALL: [Transport; 4] =
+    /// Those of the web protocol.
+    pub const WEB: [Transport; 4] =
         [Transport::Websocket, Transport::Stream, Transport::Sse, Transport::Poll];
 
     pub fn name(self) -> &'static str {
@@ -29,18 +32,24 @@ impl Transport {
             Transport::Stream => "stream",
             Transport::Sse => "sse",
             Transport::Poll => "poll",
+            Transport::Xmpp => "xmpp",
+            Transport::XmppWebsocket => "xmpp-websocket",
         }
+    }
+
+    pub fn is_xmpp(self) -> bool {
+        matches!(self, Transport::Xmpp | Transport::XmppWebsocket)
     }
 
     /// Whether commands need requests of their own.
     pub fn posts(self) -> bool {
-        self != Transport::Websocket
+        matches!(self, Transport::Stream | Transport::Sse | Transport::Poll)
     }
 
     /// The longest silence of a living server. None: the client asks with a ping.
     pub(crate) fn silence(self) -> Option<Duration> {
         match self {
-            Transport::Websocket => None,
+            Transport::Websocket | Transport::Xmpp | Transport::XmppWebsocket => None,
             // Two and a half heartbeats of 10 s.
             Transport::Stream | Transport::Sse => Some(Duration::from_secs(25)),
             // A poll of 25 s, with some time for the network.
@@ -50,7 +59,7 @@ impl Transport {
 
     pub(crate) fn farewell(self) -> Farewell {
         match self {
-            Transport::Websocket => Farewell::Say,
+            Transport::Websocket | Transport::Xmpp | Transport::XmppWebsocket => Farewell::Say,
             Transport::Stream | Transport::Sse => Farewell::Close,
             Transport::Poll => Farewell::Post,
         }
@@ -76,8 +85,11 @@ impl FromStr for Transport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Transport, String> {
-        let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
-        found.ok_or_else(|| format!("`{text}` is no transport: websocket, stream, sse or poll"))
+        let xmpp = [Transport::Xmpp, Transport::XmppWebsocket];
+        let found = Transport::WEB.into_iter().chain(xmpp).find(|transport| transport.name() == text);
+        found.ok_or_else(|| {
+            format!("`{text}` is no transport: websocket, stream, sse, poll, xmpp or xmpp-websocket")
+        })
     }
 }
 
@@ -99,6 +111,8 @@ impl From<Transport> for &'static str {
 #[derive(Debug, Clone)]
 pub struct Target {
     pub addr: SocketAddr,
+    /// For [`Transport::Xmpp`].
+    pub xmpp: SocketAddr,
     pub tls: bool,
     /// Name without port, for TLS.
     pub name: String,
@@ -143,6 +157,10 @@ impl Target {
         Ok(Target::new(addr, tls, name, host))
     }
 
+    pub(crate) fn addr_for(&self, transport: Transport) -> SocketAddr {
+        if transport == Transport::Xmpp { self.xmpp } else { self.addr }
+    }
+
     pub fn url(&self) -> String {
         format!("{}://{}", if self.tls { "https" } else { "http" }, self.host)
     }
@@ -153,7 +171,9 @@ impl Target {
         let joined = format!("{websocket_key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
         let sha1 = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, joined.as_bytes());
         let websocket_accept = STANDARD.encode(sha1);
-        Target { addr, tls, name, host: host.to_owned(), websocket_key, websocket_accept }
+        // RFC 6120 §14.7, and the usual port of XEP-0368.
+        let xmpp = SocketAddr::new(addr.ip(), if tls { 5223 } else { 5222 });
+        Target { addr, xmpp, tls, name, host: host.to_owned(), websocket_key, websocket_accept }
     }
 }
 
@@ -176,7 +196,7 @@ mod tests {
 
     #[test]
     fn transports() {
-        for transport in Transport::ALL {
+        for transport in Transport::WEB.into_iter().chain([Transport::Xmpp, Transport::XmppWebsocket]) {
             assert_eq!(transport.name().parse(), Ok(transport));
         }
         assert!("carrier-pigeon".parse::<Transport>().is_err());

@@ -10,7 +10,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use crate::RunOptions;
-use crate::target::Target;
+use crate::target::{Target, Transport};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
@@ -29,15 +29,17 @@ pub enum TlsError {
 /// None: the target has no TLS.
 pub(crate) fn of_target(
     options: &RunOptions,
+    transport: Transport,
 ) -> Result<Option<(Arc<ClientConfig>, ServerName<'static>)>, TlsError> {
     let RunOptions { target, ca, .. } = options;
-    target.tls.then(|| client_config(target, ca.as_ref())).transpose()
+    target.tls.then(|| client_config(target, ca.as_ref(), transport)).transpose()
 }
 
 /// Without a file of authorities, any certificate is accepted, but only from this machine.
 fn client_config(
     target: &Target,
     ca: Option<&PathBuf>,
+    transport: Transport,
 ) -> Result<(Arc<ClientConfig>, ServerName<'static>), TlsError> {
     let mut provider = ring::default_provider();
     // The order in which browsers offer them; a server takes the first that it supports. AES-256 comes with SHA-384,
@@ -54,7 +56,9 @@ fn client_config(
         }
         None => return Err(TlsError::NotLoopback(target.host.clone())),
     };
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    // XEP-0368 §3, RFC 7301 §6.
+    let protocol: &[u8] = if transport == Transport::Xmpp { b"xmpp-client" } else { b"http/1.1" };
+    config.alpn_protocols = vec![protocol.to_vec()];
     // Each connection is a new member's first: a full handshake.
     config.resumption = rustls::client::Resumption::disabled();
     let name = ServerName::try_from(target.name.clone()).map_err(|_| TlsError::Name(target.name.clone()))?;
@@ -116,11 +120,14 @@ mod tests {
 
     #[test]
     fn anyone_only_on_this_machine() {
-        let check = |url: &str| client_config(&Target::parse(url).unwrap(), None);
+        let check = |url: &str| client_config(&Target::parse(url).unwrap(), None, Transport::Websocket);
         assert!(check("https://127.0.0.1:8443").is_ok());
         assert!(matches!(check("https://192.0.2.1"), Err(TlsError::NotLoopback(_))));
         let missing = PathBuf::from("/nonexistent/ca.pem");
         let target = Target::parse("https://192.0.2.1").unwrap();
-        assert!(matches!(client_config(&target, Some(&missing)), Err(TlsError::Ca { .. })));
+        assert!(matches!(
+            client_config(&target, Some(&missing), Transport::Websocket),
+            Err(TlsError::Ca { .. })
+        ));
     }
 }

@@ -65,6 +65,7 @@ struct Phases {
 
 impl Plan for TypingPlan {
     fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_xmpp(self.transport)?;
         Contradiction::if_any(&[(
             self.members % 2 == 1,
             "`members` come in pairs, and one is left over",

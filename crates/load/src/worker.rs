@@ -20,6 +20,7 @@ use crate::retry::Delay;
 use crate::run_state::RunState;
 use crate::tally::{Tally, add_times, histogram};
 use crate::target::Farewell;
+use crate::token;
 use crate::traffic::Traffic;
 
 /// A connection without a welcome after this time has failed.
@@ -454,7 +455,7 @@ impl<S: Script> Worker<S> {
     }
 
     /// Sends the pending bytes and commands of a member: on its own connection, or later over a lane.
-    fn flush_own(&mut self, member: &Member, io: &mut Io<'_>) {
+    fn flush_own(&mut self, member: &mut Member, io: &mut Io<'_>) {
         let Worker { state, cx, out, masks, posts, .. } = self;
         cx.commands.each(|_, command| {
             if state.transport.posts() {
@@ -594,8 +595,9 @@ impl<S: Script> Protocol for Worker<S> {
                 self.out.clear();
                 let position = self.script.position(member.number);
                 let (site, token) = self.state.tokens.of(member.number);
-                let login = Login { site, token: &token, position };
-                member.client.start(&self.state.target, login, &mut self.out);
+                let user = token::user(member.number);
+                let login = Login { site, user: &user, token: &token, position };
+                member.client.start(&self.state.target, login, &mut self.masks, &mut self.out);
                 io.send(&self.out);
                 io.set_timer(Some(LOGIN_PATIENCE));
             }

@@ -131,7 +131,15 @@ mod tests {
 
     fn node(port: u16, data: &str) -> RunningNode {
         let http = ([127, 0, 0, 1], port).into();
-        RunningNode { pid: 1, started: None, http, https: None, data: data.into(), public_url: None }
+        RunningNode {
+            pid: 1,
+            started: None,
+            http,
+            https: None,
+            xmpp: None,
+            data: data.into(),
+            public_url: None,
+        }
     }
 
     fn by_default() -> Loaded {

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chat::SecretKind;
 use load::report::{Machine, Report, Run};
 use load::stress::StressPlan;
-use load::target::Target;
+use load::target::{Target, Transport};
 use load::{LoadError, Observer, OtherProcesses, RunOptions};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -28,7 +28,7 @@ use toml::Table;
 pub(crate) use self::line::LoadCommand;
 use self::line::{LoadTarget, Order};
 use self::live::Live;
-use self::own_node::OwnNode;
+use self::own_node::{NodeWish, OwnNode};
 use self::plan_file::{Part, Plan, Prepared, What};
 use self::study::Study;
 use crate::config::Loaded;
@@ -147,7 +147,10 @@ fn one(
     if let Some(inside) = task.inside() {
         return inside_this_process(inside, name, args, stop);
     }
-    let node = node.with(args.tls, &Table::new());
+    let node = NodeWish {
+        xmpp: task.transport().is_some_and(Transport::is_xmpp),
+        ..node.with(args.tls, &Table::new())
+    };
     if args.url.is_some() && (node.tls || node.seed.is_some() || !node.settings.is_empty()) {
         progress(&format!("warning: what {name} asks of its node is left to the one that --url names"));
     }
@@ -232,6 +235,10 @@ fn options(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome
         (Some(path), None) => read_secret(path)?,
         (None, None) => stored_secret(site, loaded, port)?,
     };
+    let mut target = target;
+    if let Some(xmpp) = own.and_then(OwnNode::xmpp).or(here.as_ref().and_then(|node| node.xmpp)) {
+        target.xmpp = xmpp;
+    }
     Ok(RunOptions {
         server: args.pid.or(own.map(OwnNode::pid)).or(here.map(|node| node.pid)),
         ca: own.and_then(OwnNode::certificate).or(args.ca.clone()),

@@ -21,6 +21,9 @@ pub(crate) struct RunningNode {
     pub started: Option<u64>,
     pub http: SocketAddr,
     pub https: Option<SocketAddr>,
+    /// The first address for XMPP clients.
+    #[serde(default)]
+    pub xmpp: Option<SocketAddr>,
     /// Absolute.
     pub data: PathBuf,
     /// Public URL of its configuration.
@@ -62,16 +65,18 @@ impl RunFile {
     pub(crate) fn write(
         http: SocketAddr,
         https: Option<SocketAddr>,
+        xmpp: Option<SocketAddr>,
         data: &Path,
         public_url: Option<&str>,
     ) -> io::Result<RunFile> {
-        RunFile::write_in(&directory(), http, https, data, public_url)
+        RunFile::write_in(&directory(), http, https, xmpp, data, public_url)
     }
 
     fn write_in(
         directory: &Path,
         http: SocketAddr,
         https: Option<SocketAddr>,
+        xmpp: Option<SocketAddr>,
         data: &Path,
         public_url: Option<&str>,
     ) -> io::Result<RunFile> {
@@ -82,6 +87,7 @@ impl RunFile {
             started: started(pid),
             http,
             https,
+            xmpp,
             data: fs::canonicalize(data)?,
             public_url: public_url.map(str::to_owned),
         };
@@ -183,7 +189,8 @@ mod tests {
     #[test]
     fn a_node_is_found_while_it_runs_and_not_after() {
         let directory = scratch("found");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
+        let file =
+            RunFile::write_in(&directory, http(), None, None, Path::new("/"), None).expect("it is written");
         let nodes = running_in(&directory);
         assert_eq!(nodes.len(), 1);
         assert_eq!(nodes[0].pid, std::process::id());
@@ -196,7 +203,8 @@ mod tests {
     #[test]
     fn a_reused_pid_is_not_taken_for_the_node() {
         let directory = scratch("stale");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
+        let file =
+            RunFile::write_in(&directory, http(), None, None, Path::new("/"), None).expect("it is written");
         let mut node = running_in(&directory).remove(0);
         node.started = Some(1);
         fs::write(&file.path, serde_json::to_vec(&node).expect("json")).expect("it is written");
@@ -208,10 +216,11 @@ mod tests {
     #[test]
     fn a_directory_that_others_can_enter_is_not_trusted() {
         let directory = scratch("open");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
+        let file =
+            RunFile::write_in(&directory, http(), None, None, Path::new("/"), None).expect("it is written");
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("it is ours");
         assert_eq!(running_in(&directory), []);
-        assert!(RunFile::write_in(&directory, http(), None, Path::new("/"), None).is_err());
+        assert!(RunFile::write_in(&directory, http(), None, None, Path::new("/"), None).is_err());
         drop(file);
         fs::remove_dir_all(&directory).expect("it is ours");
     }
@@ -219,7 +228,8 @@ mod tests {
     #[test]
     fn rubbish_in_the_directory_is_passed_over() {
         let directory = scratch("rubbish");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
+        let file =
+            RunFile::write_in(&directory, http(), None, None, Path::new("/"), None).expect("it is written");
         fs::write(directory.join("1.json"), "{").expect("it is written");
         fs::write(directory.join("notes.txt"), "hello").expect("it is written");
         assert_eq!(running_in(&directory).len(), 1);

@@ -705,7 +705,7 @@ pub struct Limits {
 }
 
 /// A message as stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Message<'a> {
     #[serde(borrow)]

@@ -3,7 +3,7 @@
 use super::*;
 
 const WELCOME: &str = r#"{"t":"welcome","session":"s","key":"k1","me":{"user":"u","name":"U"},"presence":"online","open":true,"limits":{"body_bytes":1,"frame_bytes":1,"page":1,"watch":1,"idle_ms":1,"heartbeat_ms":1},"time":1,"expires":1,"resumed":false,"conversations":[],"position":"p"}"#;
-const LOGIN: Login<'_> = Login { site: "demo", token: "t", position: None };
+const LOGIN: Login<'_> = Login { site: "demo", user: "u", token: "t", position: None };
 
 #[test]
 fn websocket() {
@@ -163,7 +163,7 @@ fn output(transport: Transport, answer: &[u8]) -> Result<Output, Fault> {
 fn fed(transport: Transport, answer: &[u8], cuts: &[usize]) -> Result<Output, Fault> {
     let (target, mut masks, mut out) = (target(), Masks::new(1), Vec::new());
     let mut client = Client::new(transport);
-    client.start(&target, LOGIN, &mut out);
+    client.start(&target, LOGIN, &mut Masks::new(1), &mut out);
     let (mut events, mut taken) = (Vec::new(), 0);
     for end in cuts.iter().copied().chain([answer.len()]) {
         taken += client.input(&target, &answer[taken..end], &mut masks, &mut out, &mut |event| {

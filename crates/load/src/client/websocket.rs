@@ -13,12 +13,12 @@ pub(crate) const PING: u8 = 9;
 pub(crate) const PONG: u8 = 10;
 
 /// Appends the opening handshake (§4.1).
-pub(crate) fn open(target: &Target, out: &mut Vec<u8>) {
+pub(crate) fn open(target: &Target, path: &str, protocol: &str, out: &mut Vec<u8>) {
     let mut head = String::with_capacity(256);
     let _ = write!(
         head,
-        "GET /v1/websocket HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {}\r\nSec-WebSocket-Protocol: kith.v1\r\n\r\n",
+        "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {}\r\nSec-WebSocket-Protocol: {protocol}\r\n\r\n",
         target.host, target.websocket_key
     );
     out.extend_from_slice(head.as_bytes());

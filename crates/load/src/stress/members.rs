@@ -1,6 +1,6 @@
 //! The members of a stress: they write to others of their group, and check the messages that they receive.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -36,6 +36,8 @@ impl Shared {
 #[derive(Default)]
 pub(crate) struct Members {
     sequences: HashMap<(u32, Box<str>), SequenceCheck>,
+    /// Numbers of received messages, if the protocol has no seq.
+    received: HashSet<u64>,
     turns: Turns,
     counter: u64,
 }
@@ -91,7 +93,9 @@ impl Members {
             cx.tally.strange += 1;
             return false;
         };
-        self.check(member, conversation, seq, cx);
+        if seq > 0 {
+            self.check(member, conversation, seq, cx);
+        }
         add(&cx.traffic.acknowledged, 1);
         cx.tally.ack.saturating_record(waited);
         matches!(cx.shared.pace, Pace::Window(_)) && !cx.traffic.over.load(Ordering::Relaxed)
@@ -109,7 +113,11 @@ impl Members {
             cx.tally.strange += 1;
             return;
         };
-        if self.check(member, conversation, seq, cx) {
+        let is_new = match seq {
+            0 => self.is_first(id, cx),
+            _ => self.check(member, conversation, seq, cx),
+        };
+        if is_new {
             cx.traffic.deliver(cx.worker, waited);
             cx.tally.delivery.saturating_record(waited);
         }
@@ -142,6 +150,13 @@ impl Members {
         }
         let (after, member) = turns.of_span.pop_if(|(after, _)| *after <= passed)?;
         Some((member, after))
+    }
+
+    /// True if no message with this number was received before.
+    fn is_first(&mut self, id: &str, cx: &mut Context<Members>) -> bool {
+        let is_first = cx.stamps.read(id).is_some_and(|stamp| self.received.insert(stamp.number));
+        cx.tally.doubled += u64::from(!is_first);
+        is_first
     }
 
     /// True if this seq is new to the member.

@@ -22,6 +22,7 @@ use crate::probe::Probe;
 use crate::report::Run;
 use crate::settings::Plan;
 use crate::tally::Tally as _;
+use crate::target::Transport;
 use crate::tls;
 use crate::token::SiteTokens;
 use crate::watch::Watch;
@@ -86,7 +87,7 @@ impl<'a> Drive<'a> {
             plan: plan.clone(),
             options: options.clone(),
             tokens: SiteTokens::new(options, now_unix().as_secs()),
-            tls: tls::of_target(options)?,
+            tls: tls::of_target(options, Transport::Websocket)?,
             site: OnceLock::new(),
             stamps: Stamps::new_run(),
             traffic: Arc::clone(&watch.traffic),

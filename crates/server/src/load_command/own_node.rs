@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ const LIMITS: [&str; 9] = [
 pub(super) struct NodeWish {
     /// With a certificate of its own, which the members trust.
     pub(super) tls: bool,
+    /// XMPP clients connect.
+    pub(super) xmpp: bool,
     /// As in `kith.toml`; missing settings come from [`LIMITS`] and the defaults.
     pub(super) settings: Table,
     /// Fills the data directory before the node starts.
@@ -138,6 +141,11 @@ impl OwnNode {
         }
     }
 
+    /// Where XMPP clients connect.
+    pub(super) fn xmpp(&self) -> Option<SocketAddr> {
+        self.running.xmpp
+    }
+
     pub(super) fn pid(&self) -> u32 {
         self.running.pid
     }
@@ -164,6 +172,19 @@ fn spawn(folder: &Path, members: u32, wish: &NodeWish) -> std::io::Result<Child>
     let off = |name: &str| (name.to_owned(), Value::Integer(0));
     let limits = LIMITS.into_iter().map(off).collect();
     let mut settings = Table::from_iter([("limits".to_owned(), Value::Table(limits))]);
+    if wish.xmpp {
+        // With a certificate, the members use TLS from the first byte.
+        let own_port = "127.0.0.1:0";
+        let (listen, listen_tls) = if wish.tls { ("off", own_port) } else { (own_port, "off") };
+        let text = |text: &str| Value::String(text.to_owned());
+        let xmpp = [
+            ("listen", text(listen)),
+            ("listen_tls", text(listen_tls)),
+            ("allow_plain", Value::Boolean(true)),
+        ];
+        let xmpp = xmpp.map(|(name, value)| (name.to_owned(), value));
+        settings.insert("xmpp".to_owned(), Value::Table(Table::from_iter(xmpp)));
+    }
     lay_over(&mut settings, &wish.settings);
     fs::write(folder.join(SETTINGS), settings.to_string())?;
     let log = fs::File::create(folder.join(LOG))?;

@@ -81,6 +81,24 @@ fn a_node_of_its_own_speaks_tls_and_has_the_settings_of_the_plan() {
 }
 
 #[test]
+fn xmpp_clients_sign_in_and_lose_nothing() {
+    let scratch = Scratch::new("load-xmpp");
+    for line in [
+        "load flood --protocol xmpp --connections 30 --hold 1s --json",
+        "load flood --protocol xmpp --tls --connections 30 --hold 1s --json",
+        "load flood --protocol xmpp-websocket --connections 30 --hold 1s --json",
+    ] {
+        let report: Value = serde_json::from_str(&scratch.say(line)).unwrap();
+        assert_eq!((&report["connections"], &report["failed"]), (&30.into(), &0.into()), "{line}: {report}");
+    }
+    let report = scratch.say("load stress --protocol xmpp --members 20 --time 2s --json");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert!(report["delivered"].as_u64() > Some(0), "{report}");
+    assert_eq!((&report["lost"], &report["doubled"]), (&0.into(), &0.into()), "{report}");
+    assert!(scratch.fails("load typing --transport xmpp").contains("the web protocol only"));
+}
+
+#[test]
 fn a_started_node_ends_with_a_killed_load_run() {
     let scratch = Scratch::new("killed");
     let mut load = scratch.kith();

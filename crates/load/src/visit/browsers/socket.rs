@@ -59,8 +59,9 @@ impl Browsers {
         let State { options, tokens, .. } = &*self.state;
         let (site, token) = tokens.of(socket.visitor);
         self.out.clear();
-        let login = Login { site, token: &token, position: None };
-        socket.client.start(&options.target, login, &mut self.out);
+        let user = token::user(socket.visitor);
+        let login = Login { site, user: &user, token: &token, position: None };
+        socket.client.start(&options.target, login, &mut self.chance, &mut self.out);
         io.send(&self.out);
         io.set_timer(Some(ANSWER_PATIENCE));
     }
@@ -97,7 +98,7 @@ impl Browsers {
         self.say(socket, &command, &mut io);
     }
 
-    pub(super) fn say(&mut self, socket: &Socket, command: &Command<'_>, io: &mut Io<'_>) {
+    pub(super) fn say(&mut self, socket: &mut Socket, command: &Command<'_>, io: &mut Io<'_>) {
         self.frame.clear();
         self.out.clear();
         command.write(&mut self.frame);
