@@ -120,6 +120,7 @@ struct Running {
 struct Addresses {
     http: SocketAddr,
     https: Option<SocketAddr>,
+    xmpp: Option<SocketAddr>,
 }
 
 /// The gateways of a worker, in the order of [`Edge::start_all`].
@@ -263,6 +264,7 @@ impl Running {
         };
         let xmpp_counters = Arc::new(::xmpp::Counters::default());
         let (xmpp_tls, xmpp_addresses) = (for_xmpp.acceptors(), for_xmpp.addresses());
+        let links = (config.files.file_bytes > 0).then(|| files.links.clone());
         let mut gateways = Vec::new();
         let without_listeners = EdgeConfig { listeners: Vec::new(), ..edge_config.clone() };
         gateways.push(edge::Gateway::new(edge_config, inboxes, move |worker| {
@@ -273,6 +275,7 @@ impl Running {
             xmpp_mailboxes,
             xmpp_inboxes,
             Arc::clone(&xmpp_counters),
+            links,
             without_listeners,
         ));
         let edge = Edge::start_all(gateways).map_err(|error| cannot_listen(config, &error))?;
@@ -288,8 +291,11 @@ impl Running {
         sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
         // The edge has counters only once it runs; no request can reach the node before this point.
         status.begin(Metrics::new(sources));
-        let addresses =
-            Addresses { http: edge.local_addrs()[HTTP], https: edge.local_addrs().get(HTTPS).copied() };
+        let addresses = Addresses {
+            http: edge.local_addrs()[HTTP],
+            https: edge.local_addrs().get(HTTPS).copied(),
+            xmpp: xmpp_addresses.first().copied(),
+        };
         let house = Housekeeping::begin(Arc::clone(&node), edge.counters()).map_err(unstarted)?;
         if let Some(bucket) = files.bucket {
             files::begin_moving(bucket).map_err(unstarted)?;
@@ -361,7 +367,7 @@ impl Running {
     }
 
     fn greet(&self, out: &mut dyn Write, config: &Config, purpose: Purpose) -> std::io::Result<()> {
-        let Addresses { http, https } = self.addresses;
+        let Addresses { http, https, xmpp: _ } = self.addresses;
         writeln!(out, "Kith {} is running.\n", env!("CARGO_PKG_VERSION"))?;
         writeln!(out, "  http    http://{http}")?;
         if let Some(https) = https {
@@ -548,9 +554,15 @@ pub(crate) fn random() -> [u8; 32] {
 
 /// If it fails, the node runs, but commands need `--data`.
 fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
-    RunFile::write(addresses.http, addresses.https, &config.data, config.public_url.as_deref())
-        .inspect_err(|error| tracing::warn!(%error, "cannot write the run file; commands will need --data"))
-        .ok()
+    RunFile::write(
+        addresses.http,
+        addresses.https,
+        addresses.xmpp,
+        &config.data,
+        config.public_url.as_deref(),
+    )
+    .inspect_err(|error| tracing::warn!(%error, "cannot write the run file; commands will need --data"))
+    .ok()
 }
 
 /// Output limit: the largest answer, a page of the longest messages, and an echo.

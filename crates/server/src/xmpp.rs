@@ -31,6 +31,7 @@ pub(crate) struct Listening {
     roles: Vec<ListenerRole>,
     web: Option<WebTransports>,
     limits: Limits,
+    origin: String,
 }
 
 /// Checks that need no socket.
@@ -112,7 +113,7 @@ fn bind(config: &Config) -> Outcome<Listening> {
         allows_plain: *allow_plain,
         public_url: config.public_url.as_deref().map(Into::into),
     });
-    Ok(Listening { listeners, roles, web, limits })
+    Ok(Listening { listeners, roles, web, limits, origin: origin(config) })
 }
 
 /// The node's certificate, with the protocol name of XMPP.
@@ -159,6 +160,29 @@ fn certificates(folder: &Path) -> Outcome<HashMap<Box<str>, Arc<CertifiedKey>>> 
     Ok(by_name)
 }
 
+/// Addresses of files for apps, which know no page.
+#[derive(Debug)]
+struct FileLinks {
+    links: web::files::Links,
+    /// Of this server.
+    origin: String,
+}
+
+impl ::xmpp::FileLinks for FileLinks {
+    fn link(&self, file: &chat::File) -> String {
+        self.links.absolute(file, &self.origin)
+    }
+}
+
+/// The origin under which members reach this server, as far as the configuration tells.
+fn origin(config: &Config) -> String {
+    let of_address = || match config.https {
+        Some(https) => format!("https://{https}"),
+        None => format!("http://{}", config.http),
+    };
+    config.public_url.clone().unwrap_or_else(of_address)
+}
+
 impl Listening {
     /// The gateway for the node's workers, beside that of the web.
     pub(crate) fn gateway(
@@ -167,10 +191,12 @@ impl Listening {
         mailboxes: Mailboxes<Mail>,
         inboxes: Vec<Inbox<Mail>>,
         counters: Arc<Counters>,
+        links: Option<web::files::Links>,
         config: EdgeConfig,
     ) -> edge::Gateway {
-        let Listening { listeners, roles, web, limits } = self;
-        let settings = XmppConfig { listeners: roles, web, limits, ..XmppConfig::default() };
+        let Listening { listeners, roles, web, limits, origin } = self;
+        let files = links.map(|links| Arc::new(FileLinks { links, origin }) as Arc<dyn ::xmpp::FileLinks>);
+        let settings = XmppConfig { listeners: roles, web, files, limits, ..XmppConfig::default() };
         let streams = Streams::default();
         let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams });
         let input_limit = 2 * limits.stanza_bytes;

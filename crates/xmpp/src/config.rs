@@ -13,12 +13,20 @@ use crate::gateway::Mail;
 use crate::transport::Framing;
 use crate::{Counters, Streams};
 
+/// Addresses from which clients download files without a session.
+pub trait FileLinks: Send + Sync + std::fmt::Debug {
+    /// An absolute URL, which opens this file for a limited time.
+    fn link(&self, file: &chat::File) -> String;
+}
+
 #[derive(Debug, Clone)]
 pub struct XmppConfig {
     /// One for each listener of the connection layer, in its order.
     pub listeners: Vec<ListenerRole>,
     /// None: no streams on the port of the web.
     pub web: Option<WebTransports>,
+    /// None: the node has no files.
+    pub files: Option<Arc<dyn FileLinks>>,
     /// Of authenticated clients. Default: 256 KiB a stanza.
     pub limits: Limits,
     /// A client must be signed in this long after its stream was opened. Default 30 s.
@@ -39,6 +47,7 @@ impl Default for XmppConfig {
         XmppConfig {
             listeners: Vec::new(),
             web: None,
+            files: None,
             limits: Limits::default(),
             negotiation: Duration::from_secs(30),
             idle: Duration::from_secs(300),
@@ -62,6 +71,9 @@ impl XmppConfig {
         self.listeners.get(listener).cloned().unwrap_or_default()
     }
 }
+
+/// What makes addresses of files; None: the node has no files.
+pub(crate) type Links = Option<Arc<dyn FileLinks>>;
 
 /// What a listener offers to clients.
 #[derive(Debug, Clone, Default)]

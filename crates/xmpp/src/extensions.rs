@@ -33,6 +33,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &session::ROSTER,
     &transport::websocket::EXTENSION,
     &xep::disco::EXTENSION,
+    &xep::oob::EXTENSION,
     &xep::chat_states::EXTENSION,
     &xep::version::EXTENSION,
     &transport::bosh::EXTENSION,

@@ -75,7 +75,7 @@ impl Stage {
             return self.sign_in(who, signs_in);
         }
         let mut client = self.clients.remove(who).ok_or_else(|| format!("{who} has not signed in"))?;
-        let outcome = self.act_as(&mut client, rest);
+        let outcome = self.act_as(who, &mut client, rest);
         self.clients.insert(who.to_owned(), client);
         outcome
     }
@@ -106,7 +106,7 @@ impl Stage {
         Ok(())
     }
 
-    fn act_as(&mut self, client: &mut Client, rest: &str) -> Result<(), String> {
+    fn act_as(&mut self, who: &str, client: &mut Client, rest: &str) -> Result<(), String> {
         let (verb, text) = rest.split_once(' ').unwrap_or((rest, ""));
         match (verb, client) {
             ("sends", client) => {
@@ -115,6 +115,12 @@ impl Stage {
                     Client::Web(web) => web.send(&mut self.scene, &text),
                     Client::Xmpp(app) => app.send(&mut self.scene, &text),
                 }
+            }
+            ("uploads", Client::Web(_)) => {
+                let (name, user) = text.split_once(" for ").ok_or("as in: anna uploads cat.txt for tom")?;
+                let by = who.split('/').next().unwrap_or_default();
+                let id = self.scene.upload(by, name, user);
+                self.captured.insert("file".into(), id);
             }
             ("disconnects", Client::Web(web)) => web.disconnect(&mut self.scene),
             ("disconnects", Client::Xmpp(app)) => app.disconnect(&mut self.scene),

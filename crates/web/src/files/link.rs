@@ -47,6 +47,12 @@ impl Links {
         url
     }
 
+    /// Where a file is, for programs that know no origin. `origin`: of this server, if files have none of their own.
+    pub fn absolute(&self, file: &File, origin: &str) -> String {
+        let link = self.of(file, false);
+        if link.starts_with('/') { format!("{}{link}", origin.trim_end_matches('/')) } else { link }
+    }
+
     /// Does a link with this end and signature open the file now?
     pub(crate) fn open(&self, file: FileId, end: &str, signature: &str) -> bool {
         let Some(making) = &self.0 else { return false };

@@ -196,7 +196,8 @@ impl Turn<'_, '_> {
     /// Sends a message of a direct conversation to the client. `answered`: the message that it answers.
     pub(super) fn write_message(&mut self, message: &Message, arrival: Arrival, answered: Option<&Answered>) {
         let jid = self.session.jid.clone();
-        let Some(stanza) = MessageStanza::of(message, &jid) else { return };
+        let links = self.links();
+        let Some(stanza) = MessageStanza::of(message, &jid, &links) else { return };
         let stanza = stanza.answering(answered);
         let delay = Delay { stamp: DateTime(message.time.0), from: Some(jid.domain()) };
         let delay = Some(delay).filter(|_| arrival == Arrival::Earlier);

@@ -6,15 +6,16 @@ use xmpp_proto::ns;
 use xmpp_proto::payload::carbons::{self, Direction};
 use xmpp_proto::payload::delay::Delay;
 use xmpp_proto::payload::markers::Marker;
-use xmpp_proto::payload::stanza_ids;
+use xmpp_proto::payload::{self, stanza_ids};
 use xmpp_proto::xml::Open;
 
 use super::extension::Stored;
 use super::message::own_id;
 use super::{Flags, Turn};
 use crate::address;
+use crate::config::Links;
 use crate::xep::replies::Answered;
-use crate::xep::{change_id, retractions};
+use crate::xep::{change_id, oob, retractions};
 
 /// A message of a direct conversation, as one of its users receives it.
 pub(crate) struct MessageStanza<'a> {
@@ -28,11 +29,13 @@ pub(crate) struct MessageStanza<'a> {
     to: String,
     /// The own bare JID: the archive that gives the message its id.
     archive: &'a str,
+    /// Addresses of the message's files, made for this stanza.
+    files: Vec<String>,
 }
 
 impl<'a> MessageStanza<'a> {
     /// None for messages of rooms, and for an own message whose receiver is not known.
-    pub(crate) fn of(message: &'a Message, jid: &'a Jid) -> Option<MessageStanza<'a>> {
+    pub(crate) fn of(message: &'a Message, jid: &'a Jid, links: &Links) -> Option<MessageStanza<'a>> {
         if message.conversation.is_room() {
             return None;
         }
@@ -43,7 +46,8 @@ impl<'a> MessageStanza<'a> {
             false => (address::user_here(&message.from, domain), archive.to_owned()),
         };
         let stored = Stored::of(message.extension.as_deref());
-        Some(MessageStanza { message, stored, answered: None, is_own, from, to, archive })
+        let files = oob::addresses(message, links);
+        Some(MessageStanza { message, stored, answered: None, is_own, from, to, archive, files })
     }
 
     pub(crate) fn answering(self, answered: Option<&'a Answered>) -> MessageStanza<'a> {
@@ -62,7 +66,8 @@ impl<'a> MessageStanza<'a> {
     /// Bytes that it takes in a stanza, roughly.
     pub(crate) fn size(&self) -> usize {
         const ENVELOPE: usize = 512;
-        ENVELOPE + self.message.body.len() + self.message.extension.as_deref().map_or(0, str::len)
+        let of_files: usize = self.files.iter().map(|url| 2 * url.len()).sum();
+        ENVELOPE + self.message.body.len() + self.message.extension.as_deref().map_or(0, str::len) + of_files
     }
 
     /// The id that the author's client gave the message: its author knows it by this one.
@@ -77,9 +82,11 @@ impl<'a> MessageStanza<'a> {
             return retractions::write_tombstone(out, self.message);
         }
         let quotation = self.answered.map_or("", Answered::quotation);
-        if !self.message.body.is_empty() {
-            Open::new(out, "body").text(&format!("{quotation}{}", self.message.body));
+        let body = oob::body(&self.message.body, &self.files);
+        if !body.is_empty() {
+            Open::new(out, "body").text(&format!("{quotation}{body}"));
         }
+        self.files.iter().for_each(|url| payload::oob::write(out, url));
         if let Some(answered) = self.answered {
             answered.write(out, self.archive.rsplit('@').next().unwrap_or_default());
         }

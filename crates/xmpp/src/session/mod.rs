@@ -28,7 +28,7 @@ use xmpp_proto::stream::{StreamCondition, StreamError};
 use xmpp_proto::xml::{Element, Open};
 
 use crate::address::Target;
-use crate::config::timestamp;
+use crate::config::{Links, timestamp};
 use crate::gateway::{Gateway, State};
 use crate::transport::{Io, Receiver};
 use crate::xep::receipts::{Expected, MOST_EXPECTED};
@@ -412,6 +412,10 @@ impl Turn<'_, '_> {
                 .opt("from", asked.from.as_deref())
                 .children(|out| error.write(out));
         });
+    }
+
+    pub(crate) fn links(&self) -> Links {
+        self.gateway.shared.config.files.clone()
     }
 
     /// An id for a request of this server.

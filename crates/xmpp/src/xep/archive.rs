@@ -12,6 +12,7 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::Open;
 
 use crate::address::Target;
+use crate::config::Links;
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
 use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn};
@@ -146,14 +147,15 @@ impl Results {
 
     fn write(self, turn: &mut Turn<'_, '_>, asked: Asked, hits: &[Arc<Message>], is_complete: bool) {
         let jid = turn.session.jid.clone();
-        let fitting = self.fitting(hits, &jid);
+        let links = turn.links();
+        let fitting = self.fitting(hits, &jid, &links);
         let is_complete = is_complete && fitting.len() == hits.len();
         let mut order: Vec<&Arc<Message>> = fitting.iter().collect();
         if self.is_flipped {
             order.reverse();
         }
         for message in order {
-            self.write_result(turn, &jid, message, hits);
+            self.write_result(turn, (&jid, &links), message, hits);
         }
         let ends = fitting.first().zip(fitting.last());
         let ends = ends.map(|(first, last)| (first.position.to_string(), last.position.to_string()));
@@ -164,8 +166,9 @@ impl Results {
     }
 
     /// The messages, from the end of the range where the page begins, that fit in [`PAGE_BYTES`]; at least one.
-    fn fitting<'a>(&self, hits: &'a [Arc<Message>], jid: &Jid) -> &'a [Arc<Message>] {
-        let size = |message: &Arc<Message>| MessageStanza::of(message, jid).map_or(0, |stanza| stanza.size());
+    fn fitting<'a>(&self, hits: &'a [Arc<Message>], jid: &Jid, links: &Links) -> &'a [Arc<Message>] {
+        let size =
+            |message: &Arc<Message>| MessageStanza::of(message, jid, links).map_or(0, |stanza| stanza.size());
         let sizes = hits.iter().map(size);
         let fits = |sizes: &mut dyn Iterator<Item = usize>| {
             let mut sum = 0;
@@ -182,8 +185,14 @@ impl Results {
     }
 
     /// `hits`: the page, where the message that this one answers may be.
-    fn write_result(&self, turn: &mut Turn<'_, '_>, jid: &Jid, message: &Message, hits: &[Arc<Message>]) {
-        let Some(stanza) = MessageStanza::of(message, jid) else { return };
+    fn write_result(
+        &self,
+        turn: &mut Turn<'_, '_>,
+        (jid, links): (&Jid, &Links),
+        message: &Message,
+        hits: &[Arc<Message>],
+    ) {
+        let Some(stanza) = MessageStanza::of(message, jid, links) else { return };
         let answered = hits.iter().find(|one| {
             one.conversation == message.conversation && Some(one.seq) == message.reply_to && !one.deleted
         });

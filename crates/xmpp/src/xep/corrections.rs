@@ -35,7 +35,8 @@ impl Turn<'_, '_> {
     /// A message has a new text.
     pub(crate) fn corrected(&mut self, message: &Message) {
         let jid = self.session.jid.clone();
-        let Some(stanza) = MessageStanza::of(message, &jid) else { return };
+        let links = self.links();
+        let Some(stanza) = MessageStanza::of(message, &jid, &links) else { return };
         self.send_change(message, |out| {
             stanza.write_content(out);
             correction::write(out, stanza.id());

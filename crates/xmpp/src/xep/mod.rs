@@ -10,6 +10,7 @@ pub(crate) mod disco;
 pub(crate) mod displayed;
 pub(crate) mod markers;
 pub(crate) mod offline_messages;
+pub(crate) mod oob;
 pub(crate) mod pep;
 pub(crate) mod ping;
 pub(crate) mod reactions;

@@ -86,7 +86,8 @@ impl Turn<'_, '_> {
     /// All reactions of a user to a message.
     fn send_reactions(&mut self, message: &Message, by: &Sub) {
         let jid = self.session.jid.clone();
-        let Some(stanza) = MessageStanza::of(message, &jid) else { return };
+        let links = self.links();
+        let Some(stanza) = MessageStanza::of(message, &jid, &links) else { return };
         let Some(other) = self.session.other_user(message) else { return };
         let emoji = of_user(message, by).map(|reaction| reaction.as_str().into()).collect();
         let id = self.push_id();

@@ -31,7 +31,8 @@ impl Turn<'_, '_> {
 
     pub(crate) fn retracted(&mut self, message: &Message) {
         let jid = self.session.jid.clone();
-        let Some(stanza) = MessageStanza::of(message, &jid) else { return };
+        let links = self.links();
+        let Some(stanza) = MessageStanza::of(message, &jid, &links) else { return };
         self.send_change(message, |out| retraction::write(out, stanza.id()));
     }
 }

@@ -12,8 +12,8 @@ use std::time::Duration;
 use axum::Router;
 use chat::token::{Claims, sign};
 use chat::{
-    Delivery, Mode, Node, NodeConfig, Outbox, Secret, SecretKind, SessionHandle, Site, SiteId, SiteStore,
-    Timestamp,
+    Delivery, FileFound, FileLimits, FileType, Mode, Node, NodeConfig, Outbox, Secret, SecretKind,
+    SessionHandle, Site, SiteId, SiteStore, Sub, Timestamp, To, Wish,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -39,6 +39,15 @@ pub(crate) struct Scene {
     pub(crate) certificate: tls::Certificate,
     runtime: tokio::runtime::Runtime,
     now_ms: u64,
+}
+
+#[derive(Debug)]
+struct FilesHere;
+
+impl xmpp::FileLinks for FilesHere {
+    fn link(&self, file: &chat::File) -> String {
+        format!("https://files.example/{}", file.name)
+    }
 }
 
 struct Outboxes {
@@ -113,7 +122,12 @@ impl Scene {
         let for_xmpp = Arc::new(xmpp::Shared {
             node: Arc::clone(&node),
             mailboxes: xmpp_mailboxes,
-            config: XmppConfig { listeners: vec![role], web: Some(transports), ..XmppConfig::default() },
+            config: XmppConfig {
+                listeners: vec![role],
+                web: Some(transports),
+                files: Some(Arc::new(FilesHere)),
+                ..XmppConfig::default()
+            },
             counters: Arc::clone(&counters),
             streams: xmpp::Streams::default(),
         });
@@ -129,6 +143,25 @@ impl Scene {
             runtime,
             now_ms: START_UNIX_MS,
         }
+    }
+
+    /// A member uploads a text of ten bytes for a conversation with another one. Returns its id on the wire.
+    pub(crate) fn upload(&mut self, by: &str, name: &str, user: &str) -> String {
+        let limits = FileLimits { file_bytes: 100, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
+        let (node, now, token) = (Arc::clone(&self.node), Timestamp(self.now_ms), self.token(by));
+        let to = To::User(Sub::parse(user).unwrap());
+        let wish = Wish { to, name: name.into(), bytes: 10, voice: false, duration_ms: None, peaks: None };
+        let (sender, created) = std::sync::mpsc::channel();
+        let maker = Arc::clone(&node);
+        node.identify(SiteId(1), &token, None, None, now, move |who| {
+            maker.create_file(&who.unwrap(), wish, limits, now, move |id| sender.send(id.unwrap()).unwrap());
+        });
+        self.settle();
+        let id = created.try_recv().unwrap();
+        let found = FileFound { kind: FileType::OTHER, bytes: 10, kept_bytes: 10, picture: None };
+        node.complete_file(id, found, |row| assert!(row.is_ok()));
+        self.settle();
+        format!("{:016x}", id.number)
     }
 
     /// Carries mail until nothing moves.
