@@ -695,6 +695,23 @@ impl RoomStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn enter_room(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: Option<Nickname>,
+        _: RoomLimits,
+        _: Timestamp,
+        done: Done<Result<Entered, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn room(&self, _: ConversationId, _: UserId, done: Done<Result<Room, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn nicknames(&self, _: ConversationId, _: UserId, _: Vec<Sub>, done: Done<Result<Vec<Named>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn leave_room(&self, _: ConversationId, _: UserId, done: Done<Result<Position, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

@@ -118,6 +118,11 @@ impl ConversationId {
         ConversationId { site, key: number | 1 << 63 }
     }
 
+    /// The number of a room, as [`room`](Self::room) takes it. None for a direct conversation.
+    pub fn room_number(self) -> Option<u64> {
+        self.is_room().then_some(self.key & !(1 << 63))
+    }
+
     pub fn is_room(self) -> bool {
         self.key >> 63 == 1
     }
@@ -278,6 +283,7 @@ mod tests {
     fn a_room_id_contains_no_members() {
         let room = ConversationId::room(SiteId(7), 3);
         assert_eq!((room.is_room(), room.pair(), room.key), (true, None, 0x8000_0000_0000_0003));
+        assert_eq!(room.room_number(), Some(3));
         let user = |num| UserId { site: SiteId(7), num };
         assert!(ConversationId::direct(user(1), user(2)).is_some_and(|direct| !direct.is_room()));
     }

@@ -23,6 +23,7 @@ mod keys;
 mod messages;
 mod nonsense;
 mod notifications;
+mod occupancy;
 mod port;
 mod presence;
 mod previews;

@@ -261,6 +261,18 @@ commands! {
         rooms::Command::Join { to: To::Page(PageKey::parse("/hush/1").unwrap()) },
     ],
     Command::Rooms(rooms::Command::Leave { .. }) => [rooms::Command::Leave { conversation: room() }],
+    Command::Rooms(rooms::Command::Enter { .. }) => [
+        rooms::Command::Enter { conversation: room(), nickname: Nickname::parse(TEXT) },
+        rooms::Command::Enter { conversation: room(), nickname: None },
+    ],
+    Command::Rooms(rooms::Command::Exit { .. }) => [rooms::Command::Exit { conversation: room() }],
+    Command::Rooms(rooms::Command::ListOccupants { .. }) => [
+        rooms::Command::ListOccupants { conversation: room() },
+    ],
+    Command::Rooms(rooms::Command::ListNames { .. }) => [
+        rooms::Command::ListNames { conversation: room(), users: vec![sub("ann")] },
+    ],
+    Command::Rooms(rooms::Command::Show { .. }) => [rooms::Command::Show { conversation: room() }],
     Command::Rooms(rooms::Command::AnswerRequest { .. }) => [
         Command::answer_request(room(), RequestAnswer::Dismiss),
     ],
@@ -424,6 +436,7 @@ fn a_command_that_is_answered_by_its_number_is_refused_without_one() {
             command,
             Command::Calls(_)
                 | Command::Presence(_)
+                | Command::Rooms(rooms::Command::Exit { .. })
                 | Command::Messages(
                     messages::Command::Send { .. }
                         | messages::Command::Forward { .. }

@@ -31,7 +31,8 @@ variants! {
     notifications Notifications: Settings;
     moderation Moderation: Reported Reports Report Moderated Audit Notices Notice Site Settings NotSet FilterTested;
     calls Calls: Call GroupCall;
-    rooms Rooms: Room MemberCount Left Member Members Link Links Invitation Rooms;
+    rooms Rooms: Room MemberCount Left Member Members Link Links Invitation Rooms Entered Occupant
+        Occupants Names;
     messages Messages: Ack Message Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
         Found Held;
     account Account: Renamed Profile Devices AppPasswords AppPassword Exported;
@@ -440,11 +441,21 @@ fn events_for_sessions() -> Vec<Event> {
         moderation::Event::Site(Arc::new(state())).into(),
         rooms::Event::MemberCount { conversation: room_id(), members: 3, joined: Arc::new([person()]) }
             .into(),
+        rooms::Event::Occupant {
+            conversation: room_id(),
+            occupant: occupant(),
+            change: OccupantChange::Renamed { from: "Ann".into() },
+        }
+        .into(),
         messages::Event::Typing { conversation: direct(), user: sub("ann"), on: true }.into(),
         messages::Event::Held(held()).into(),
     ];
     let calls = call_news().into_iter().map(call).chain(group_news().into_iter().map(group));
     events.into_iter().chain(calls).collect()
+}
+
+fn occupant() -> Occupant {
+    Occupant { sub: sub("ann"), nick: "Ann".into(), role: Role::Member }
 }
 
 fn answers() -> Vec<Event> {
@@ -455,6 +466,14 @@ fn answers() -> Vec<Event> {
     vec![
         session::Event::Changes(Box::new(changes())).into(),
         session::Event::TokenOk { expires: AT }.into(),
+        rooms::Event::Entered {
+            conversation: Box::new(conversation()),
+            me: occupant(),
+            occupants: vec![occupant()],
+        }
+        .into(),
+        rooms::Event::Occupants { conversation: room_id(), occupants: vec![occupant()] }.into(),
+        rooms::Event::Names { conversation: room_id(), names: vec![(sub("ann"), "Ann".into())] }.into(),
         contacts::Event::Contacts { contacts: vec![contact()], next: next() }.into(),
         contacts::Event::People { people: vec![person()], next: None }.into(),
         contacts::Event::Profiles(vec![person()]).into(),

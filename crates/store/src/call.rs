@@ -15,6 +15,7 @@ impl CallStore for Sqlite {
     fn post_call(&self, entry: NewCallEntry, limits: RoomLimits, done: Done<Result<PostedCall, Refusal>>) {
         let message = entry.message();
         let post = Post {
+            names_author: false,
             room: RoomName::Id(message.conversation),
             from: message.from,
             kind: message.kind,

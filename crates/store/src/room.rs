@@ -5,6 +5,7 @@ pub(crate) mod known_members;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod member;
+pub(crate) mod nickname;
 pub(crate) mod post;
 pub(crate) mod request;
 mod store;

@@ -103,6 +103,7 @@ fn room(store: &Sqlite, owner: UserId) -> ConversationId {
 fn post(store: &Sqlite, room: ConversationId, from: UserId, files: Vec<FileId>, rich: NewRich) {
     let (room, client_id, body) = (RoomName::Id(room), "1".into(), "".into());
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room,
         from,

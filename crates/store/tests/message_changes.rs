@@ -89,6 +89,7 @@ fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
     assert!(ask(|done| store.make_link(room, ann, link, NOW, done)).is_ok());
     let (room, client_id, body) = (RoomName::Id(room), "in a room".into(), "@bob @room".into());
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room,
         from: ann,

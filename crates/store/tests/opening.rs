@@ -18,7 +18,12 @@ use store::{OpenError, Options, Sqlite};
 const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.sql");
 const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql");
 const OLD_MUTES: &str = include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql");
-/// Undoes the migrations from version 39 on.
+/// Undoes the migrations from version 40 on.
+const BEFORE_VERSION_40: &str = "DROP INDEX membership_nick;
+    ALTER TABLE membership DROP COLUMN nick_folded;
+    ALTER TABLE membership DROP COLUMN nick;
+    PRAGMA user_version = 39;";
+/// Undoes the migration to version 39.
 const BEFORE_VERSION_39: &str = "DROP TABLE app_password;
     DROP TABLE salt_key;
     DROP TABLE ended_app_password;
@@ -134,6 +139,7 @@ fn calls_of_version_35_are_calls_by_their_kind() {
     write_version_1(&directory.file());
     drop(open(&directory.file()).expect("it opens"));
     let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(BEFORE_VERSION_40).expect("as before nicknames");
     db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     db.execute_batch(BEFORE_VERSION_38).expect("as before");
     db.execute_batch(
@@ -168,6 +174,7 @@ fn members_of_version_38_can_make_app_passwords() {
     write_version_1(&directory.file());
     drop(open(&directory.file()).expect("it opens"));
     let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(BEFORE_VERSION_40).expect("as before nicknames");
     db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     drop(db);
     let store = open(&directory.file()).expect("it opens");
@@ -442,6 +449,7 @@ fn numbers_of_version_36_go_on() {
     assert_eq!(kick(&store, ann), [1]);
     store.close();
     let db = Connection::open(directory.file()).expect("a database");
+    db.execute_batch(BEFORE_VERSION_40).expect("as before nicknames");
     db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     db.execute_batch(BEFORE_VERSION_38).expect("as before");
     db.execute_batch(

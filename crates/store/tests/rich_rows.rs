@@ -46,6 +46,7 @@ fn room(store: &Sqlite, owner: UserId) -> RoomName {
 fn post(store: &Sqlite, room: &RoomName, from: UserId, id: &str, thread: Option<u64>) {
     let rich = NewRich { thread: thread.map(Seq), ..NewRich::default() }.boxed();
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: room.clone(),
         from,

@@ -178,6 +178,7 @@ impl Pair {
             }
             7..=9 => {
                 let post = Post {
+                    names_author: false,
                     kind: chat::MessageKind::Text,
                     room: name,
                     from: user,

@@ -616,6 +616,7 @@ impl Run {
                 let body = BODIES[self.rng.random_range(0..BODIES.len())];
                 self.clients += 1;
                 let post = Post {
+                    names_author: false,
                     room: RoomName::Id(id),
                     from: me,
                     kind: MessageKind::Text,

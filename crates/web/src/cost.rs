@@ -96,6 +96,12 @@ commands! {
     "create_room", NoRoom: Command::Rooms(rooms::Command::Create { .. }),
     "join", NoRoom: Command::Rooms(rooms::Command::Join { .. }),
     "leave", NoRoom: Command::Rooms(rooms::Command::Leave { .. }),
+    // Sessions of the web enter no room, so nobody here hears of those who do.
+    "enter", NoRoom: Command::Rooms(rooms::Command::Enter { .. }),
+    "exit", NoRoom: Command::Rooms(rooms::Command::Exit { .. }),
+    "occupants", NoRoom: Command::Rooms(rooms::Command::ListOccupants { .. }),
+    "names", NoRoom: Command::Rooms(rooms::Command::ListNames { .. }),
+    "show_room", NoRoom: Command::Rooms(rooms::Command::Show { .. }),
     "member", NoRoom: Command::Rooms(rooms::Command::ChangeMember { .. }),
     "sanction", NoRoom: Command::Rooms(rooms::Command::SanctionMember { .. }),
     "members", NoRoom: Command::Rooms(rooms::Command::ListMembers { .. }),
@@ -367,6 +373,7 @@ fn no_command_costs_a_room_more_than_its_words_times_a_bound() {
 /// Each command, with the length of its words.
 fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
     let (id, re) = (room.id, 1);
+    let missing = ConversationId::room(id.site, 999);
     let to = || To::Conversation(id);
     let page = chat::PageOf::default;
     let sub = |name: &str| Sub::parse(name).expect("a sub");
@@ -611,6 +618,11 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
                 rooms::Command::SanctionMember { conversation: id, user: sub("member-4"), sanction: mute },
             ),
         ),
+        (0, Request::new(re, rooms::Command::Enter { conversation: missing, nickname: None })),
+        (0, Request::from(rooms::Command::Exit { conversation: id })),
+        (0, Request::new(re, rooms::Command::ListOccupants { conversation: id })),
+        (0, Request::new(re, rooms::Command::ListNames { conversation: missing, users: Vec::new() })),
+        (0, Request::new(re, rooms::Command::Show { conversation: id })),
         (0, Request::new(re, rooms::Command::Leave { conversation: id })),
         (0, Request::new(re, rooms::Command::Join { to: to() })),
         (0, Request::new(re, account::Command::Erase { messages: chat::MessagesAfterErasure::Erased })),

@@ -226,6 +226,7 @@ impl Messages {
 
     fn post_held(self: &Arc<Self>, held: Held, now: Timestamp, then: Sent) {
         let post = Post {
+            names_author: self.rooms.names_author(&RoomName::Id(held.conversation), held.from),
             kind: MessageKind::Text,
             room: RoomName::Id(held.conversation),
             from: held.from,

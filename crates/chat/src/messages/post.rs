@@ -50,6 +50,7 @@ impl Messages {
         let whole = forwarded.then(|| (room.clone(), body.len()));
         let post = Post {
             kind: MessageKind::Text,
+            names_author: self.rooms.names_author(&room, session.user),
             room: asker.page_named(room, now),
             from: session.user,
             client_id: client_id.clone(),
@@ -84,7 +85,7 @@ impl Messages {
         outcome: Result<Result<Posted, Refusal>, StoreError>,
     ) {
         let Unposted { from, client_id, body, extension, reply_to, rich } = unposted;
-        let Posted { appended, joined, members, files, thread } = match outcome {
+        let Posted { appended, joined, members, files, thread, author } = match outcome {
             Ok(Ok(posted)) => posted,
             Ok(Err(refusal)) => {
                 return self.sessions.refuse(session.handle, AnswerTo::Message(client_id), refusal);
@@ -109,6 +110,7 @@ impl Messages {
             return self.counters.repeated.add(1);
         }
         self.counters.messages.add(1);
+        self.rooms.wrote(session.user, conversation, author, time);
         let reply_to = reply_to.filter(|to| *to < seq);
         let rich = rich.and_then(|rich| rich.published(thread));
         let fresh = Message::fresh(conversation, from, client_id, body, time);

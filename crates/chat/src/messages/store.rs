@@ -13,7 +13,7 @@ use crate::messages::rich::{InThread, NewRich};
 use crate::messages::search::Word;
 use crate::messages::stickers::StickerStore;
 use crate::messages::threads::ThreadStore;
-use crate::rooms::{Joined, RoomName};
+use crate::rooms::{Joined, Occupant, RoomName};
 use crate::users::store::UserStore;
 use crate::{
     Append, Appended, ChangedMessage, ConversationChange, ConversationId, ConversationList, ConversationRow,
@@ -177,6 +177,8 @@ pub struct Post {
     /// See [`append_with_files`](crate::FileStore::append_with_files).
     pub files: Vec<FileId>,
     pub rich: Option<Box<NewRich>>,
+    /// The answer names the author.
+    pub names_author: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -189,6 +191,8 @@ pub struct Posted {
     pub files: Vec<File>,
     /// The place of the message in its thread.
     pub thread: Option<InThread>,
+    /// The author as an occupant of the room, if the request asked for it and the message was no repetition.
+    pub author: Option<Occupant>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

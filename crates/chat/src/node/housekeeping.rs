@@ -20,6 +20,7 @@ impl Node {
         self.inner.notifications.mail_due_digests(now);
         self.inner.messages.publish_gathered(now);
         self.inner.rooms.publish_joins(now);
+        self.inner.rooms.expire_occupants(now);
         self.inner.account.erase_what_is_left(now);
         self.inner.messages.trim_what_is_old(now);
         self.inner.import.publish_imports(now);

@@ -186,6 +186,7 @@ impl Node {
 impl SessionObserver for Inner {
     fn session_gone(self: Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.presences.forget_watches(session.handle);
+        self.rooms.session_gone(session);
         self.calls.call_lost(session, on_purpose, now);
     }
 

@@ -32,10 +32,14 @@ impl Rooms {
     pub(crate) fn publish_to_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
         let MemberChanged { member, position, seen, left, .. } = changed;
         let user = member.user.id;
+        if let Standing::In(role) = member.standing {
+            self.occupant_has_role(user, conversation, role);
+        }
         if let Some(row) = seen {
             self.publish_room(user, row, position, None);
         }
         if let Some(reason) = left {
+            self.occupant_left(user, conversation, reason);
             self.member_left(conversation);
             self.sessions.publish(user, position, None, Event::Left { conversation, reason });
         }
@@ -137,6 +141,7 @@ impl Rooms {
         let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, position| {
             let event = Event::Left { conversation, reason: LeftReason::Left };
             this.sessions.reply_and_publish(session, re, position, event);
+            this.occupant_left(session.user, conversation, LeftReason::Left);
             this.member_left(conversation);
             this.calls.out_of_group(session.user, conversation, false);
         });
@@ -151,6 +156,7 @@ impl Rooms {
                 for conversation in rooms {
                     let left = Event::Left { conversation, reason: LeftReason::Left };
                     this.sessions.publish(user, position, None, left);
+                    this.occupant_left(user, conversation, LeftReason::Left);
                     this.member_left(conversation);
                     this.calls.out_of_group(user, conversation, false);
                 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{AnswerTo, Policy, command_of};
+use crate::command::{Answer, AnswerTo, Policy, command_of};
 use crate::contacts::message_requests::RequestAnswer;
 use crate::rooms::{
-    AvatarChange, LinkCode, MemberAction, NewRoomOf, RoomChange, RoomKind, RoomSanction, Rooms,
+    AvatarChange, LinkCode, MemberAction, NewRoomOf, Nickname, RoomChange, RoomKind, RoomSanction, Rooms,
 };
 use crate::session::Context;
 use crate::session::publication::Publication;
+use crate::session::request_limits::RequestKind;
 use crate::{ConversationId, PageOf, Refusal, Sub, To};
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -35,6 +36,29 @@ pub enum Command {
         to: To,
     },
     Leave {
+        conversation: ConversationId,
+    },
+    /// Enters a room with this session, and joins it first if the user is no member. With a nickname, also changes the
+    /// member's one. Answered by `Entered`.
+    Enter {
+        conversation: ConversationId,
+        nickname: Option<Nickname>,
+    },
+    /// Ends what `Enter` began. Without effect in other rooms.
+    Exit {
+        conversation: ConversationId,
+    },
+    /// Lists the occupants whom others see, for a session in the room.
+    ListOccupants {
+        conversation: ConversationId,
+    },
+    /// Names up to [`MOST_NAMED_AT_ONCE`](crate::rooms::MOST_NAMED_AT_ONCE) users of a room that the user may read.
+    ListNames {
+        conversation: ConversationId,
+        users: Vec<Sub>,
+    },
+    /// Shows a room that the user may read. Answered by `Rooms`.
+    Show {
         conversation: ConversationId,
     },
     AnswerRequest {
@@ -83,7 +107,7 @@ pub enum Command {
 
 command_of! {
     Rooms, Command:
-    Create, Change, List, Join, Leave, AnswerRequest, ChangeMember, SanctionMember, ListMembers, MakeLink, ListLinks, RevokeLink,
+    Create, Change, List, Join, Leave, Enter, Exit, ListOccupants, ListNames, Show, AnswerRequest, ChangeMember, SanctionMember, ListMembers, MakeLink, ListLinks, RevokeLink,
     OpenLink, JoinByLink,
 }
 
@@ -113,7 +137,15 @@ impl Command {
                 let speaks = !sanction.reason.is_empty();
                 Policy { speaks, is_seen_by_others: speaks, ..Policy::RECORDED }
             }
-            Command::List { .. }
+            // Each entry writes to others. A nickname is a text for them.
+            Command::Enter { nickname, .. } => {
+                Policy { counts_as: Some(RequestKind::Enter), ..Policy::speaks(nickname.is_some()) }
+            }
+            Command::Exit { .. } => Policy { answer: Answer::None, ..Policy::PLAIN },
+            Command::ListOccupants { .. }
+            | Command::ListNames { .. }
+            | Command::Show { .. }
+            | Command::List { .. }
             | Command::Join { .. }
             | Command::Leave { .. }
             | Command::AnswerRequest { .. }
@@ -151,10 +183,18 @@ impl Command {
                 let RoomSanction { kind: _, until: _, reason, shows_reason: _ } = sanction;
                 Publication::text(reason)
             }
+            Command::Enter { conversation: _, nickname: Some(nickname) } => {
+                Publication::text(nickname.as_str())
+            }
             // Only the user sees a search.
             Command::List { query: _, page: _ }
             | Command::ListMembers { conversation: _, list: _, query: _, page: _ } => Publication::default(),
-            Command::Join { to: _ }
+            Command::Enter { conversation: _, nickname: None }
+            | Command::Exit { conversation: _ }
+            | Command::ListOccupants { conversation: _ }
+            | Command::ListNames { conversation: _, users: _ }
+            | Command::Show { conversation: _ }
+            | Command::Join { to: _ }
             | Command::Leave { conversation: _ }
             | Command::AnswerRequest { conversation: _, answer: _ }
             | Command::ChangeMember { conversation: _, user: _, action: _ }
@@ -186,6 +226,13 @@ impl Rooms {
                     self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
                 }
             },
+            Command::Enter { conversation, nickname } => self.enter(&asker, re, conversation, nickname, now),
+            Command::Exit { conversation } => self.exit(asker.session, conversation),
+            Command::ListOccupants { conversation } => self.list_occupants(asker.session, re, conversation),
+            Command::ListNames { conversation, users } => {
+                self.list_names(asker.session, re, conversation, users)
+            }
+            Command::Show { conversation } => self.show_room(asker.session, re, conversation),
             Command::Leave { conversation } => self.leave(&asker, re, conversation),
             Command::AnswerRequest { conversation, answer } => {
                 self.answer_room_request(&asker, re, conversation, answer, now);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invitation, LeftReason, Room, RoomLink};
+use super::{Invitation, LeftReason, Occupant, OccupantChange, Room, RoomLink};
 use crate::event::{Answers, Policy};
 use crate::privacy::Signal;
-use crate::{ConversationId, Member, Person};
+use crate::{Conversation, ConversationId, Member, Person, Sub};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
@@ -45,6 +45,27 @@ pub enum Event {
         links: Vec<RoomLink>,
     },
     Invitation(Box<Invitation>),
+    /// This session is in the room now.
+    Entered {
+        conversation: Box<Conversation>,
+        me: Occupant,
+        /// The others whom one sees, in no order.
+        occupants: Vec<Occupant>,
+    },
+    /// An occupant of a room in which this session is has come, changed or gone.
+    Occupant {
+        conversation: ConversationId,
+        occupant: Occupant,
+        change: OccupantChange,
+    },
+    Occupants {
+        conversation: ConversationId,
+        occupants: Vec<Occupant>,
+    },
+    Names {
+        conversation: ConversationId,
+        names: Vec<(Sub, Arc<str>)>,
+    },
     Rooms {
         rooms: Vec<(ConversationId, Room)>,
         next: Option<String>,
@@ -56,8 +77,11 @@ impl Event {
         match self {
             Event::Room { .. } => Policy::STORED,
             Event::Left { .. } => Policy { answers: Answers::RequestOrNone, ..Policy::STORED },
-            Event::MemberCount { .. } => Policy::LIVE,
+            Event::MemberCount { .. } | Event::Occupant { .. } => Policy::LIVE,
             Event::Member(_)
+            | Event::Entered { .. }
+            | Event::Occupants { .. }
+            | Event::Names { .. }
             | Event::Members { .. }
             | Event::Link { .. }
             | Event::Links { .. }
@@ -80,7 +104,12 @@ impl Event {
             | Event::Link { .. }
             | Event::Links { .. }
             | Event::Invitation(_)
-            | Event::Rooms { .. } => None,
+            | Event::Rooms { .. }
+            // Occupants have entered the room or written in it; those who hide are left out.
+            | Event::Entered { .. }
+            | Event::Occupant { .. }
+            | Event::Occupants { .. }
+            | Event::Names { .. } => None,
         }
     }
 }

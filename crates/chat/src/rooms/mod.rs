@@ -13,6 +13,8 @@ mod joins;
 mod list;
 pub(crate) mod membership;
 mod mutes_and_bans;
+mod nickname;
+mod occupancy;
 mod page_name;
 mod roles;
 mod seen_by;
@@ -41,9 +43,15 @@ pub use membership::{
     standing_now, standing_to_write, state_under, state_without,
 };
 pub use mutes_and_bans::{KeptSanction, RoomSanction, RoomSanctionKind, kept_sanction};
+pub use nickname::Nickname;
+use occupancy::Occupancy;
+pub use occupancy::{MOST_ENTERED, MOST_NAMED_AT_ONCE, MOST_SHOWN, Occupant, OccupantChange, WROTE_MS};
 pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator, may_moderate_message};
 pub use seen_by::{MOST_SEEN_BY, Markers};
-pub use store::{Joined, MemberRow, MembersPage, NewRoom, RoomChanged, RoomStore, RoomsPage, SanctionedPage};
+pub use store::{
+    Entered, Joined, MemberRow, MembersPage, Named, NewRoom, RoomChanged, RoomStore, RoomsPage,
+    SanctionedPage,
+};
 
 use crate::calls::Calls;
 use crate::config::RoomLimits;
@@ -56,9 +64,10 @@ use crate::store::MemberChanged;
 use crate::users::Users;
 use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId};
 
-/// Membership of rooms. Joins and leaves wait here until they are published.
+/// Membership of rooms, and who is in them. Joins and leaves wait here until they are published.
 pub(crate) struct Rooms {
     joins: Joins,
+    occupancy: Occupancy,
     calls: Arc<Calls>,
     moderation: Arc<Moderation>,
     presences: Arc<Presences>,
@@ -81,8 +90,8 @@ impl Rooms {
         config: Arc<NodeConfig>,
         rng: Arc<Rng>,
     ) -> Rooms {
-        let joins = Joins::default();
-        Rooms { joins, calls, moderation, presences, users, sessions, store, config, rng }
+        let (joins, occupancy) = (Joins::default(), Occupancy::default());
+        Rooms { joins, occupancy, calls, moderation, presences, users, sessions, store, config, rng }
     }
 }
 

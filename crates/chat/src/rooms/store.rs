@@ -9,13 +9,13 @@ use std::sync::Arc;
 use crate::rooms::invitations::RoomRequestStore;
 use crate::rooms::invite_links::LinkStore;
 use crate::rooms::{
-    Markers, MemberAction, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
+    Markers, MemberAction, Nickname, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
     RoomSanction, Standing,
 };
 use crate::store::MemberChanged;
 use crate::users::store::UserStore;
 use crate::{
-    ConversationId, ConversationRow, Done, MemberSanction, Position, Refusal, SiteId, Timestamp, UserId,
+    ConversationId, ConversationRow, Done, MemberSanction, Position, Refusal, SiteId, Sub, Timestamp, UserId,
     UserRow,
 };
 
@@ -51,6 +51,18 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         limits: RoomLimits,
         now: Timestamp,
         done: Done<Result<Joined, Refusal>>,
+    );
+    /// Joins a room like [`join_room`](Self::join_room), unless the user is a member, and gives the member this nickname; None
+    /// keeps the one of before. [`Refusal::UserExists`]: another member has it, or has it as the display name. A nickname
+    /// ends with the membership.
+    fn enter_room(
+        &self,
+        room: ConversationId,
+        user: UserId,
+        nickname: Option<Nickname>,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Entered, Refusal>>,
     );
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
     /// `user` has blocked `blocked`, and leaves private rooms that `blocked` alone owns, like `leave_room`:
@@ -103,6 +115,16 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         limit: u32,
         now: Timestamp,
         done: Done<Result<SanctionedPage, Refusal>>,
+    );
+    /// A room that the user may [read](crate::rooms::Act::Read).
+    fn room(&self, room: ConversationId, asker: UserId, done: Done<Result<Room, Refusal>>);
+    /// Nicknames, or display names of users without one, in a room that the asker may read. Unknown users are left out.
+    fn nicknames(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        users: Vec<Sub>,
+        done: Done<Result<Vec<Named>, Refusal>>,
     );
     /// All members of a room, and which of `users` are among them.
     fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>);
@@ -158,6 +180,17 @@ pub struct Joined {
     pub position: Position,
     /// The user was a member before.
     pub before: bool,
+}
+
+/// A user, and the name of the user in a room.
+pub type Named = (Sub, Arc<str>);
+
+/// The result of entering a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entered {
+    pub joined: Joined,
+    /// The member's nickname, or the display name.
+    pub nick: Arc<str>,
 }
 
 #[derive(Debug, Clone)]

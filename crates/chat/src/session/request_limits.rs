@@ -35,6 +35,9 @@ pub enum RequestKind {
     /// Commands of a session that may add to the record, which is kept forever. A quarter of the others'
     /// rate, and per user only: a crowd of members must not keep moderators from acting.
     Recorded,
+    /// Entering rooms, per user only: each entry writes to the others in the room. A client enters all its rooms when it
+    /// starts.
+    Enter,
 }
 
 /// Rates of requests of each kind, and budgets for their cost. The burst is a quarter of a minute's requests.
@@ -135,7 +138,7 @@ impl RequestLimits {
             RequestKind::Rest | RequestKind::Files | RequestKind::Ice | RequestKind::Search => {
                 self.of_site(kind, user.site, now)
             }
-            RequestKind::Recorded => Ok(()),
+            RequestKind::Recorded | RequestKind::Enter => Ok(()),
         }
     }
 
@@ -164,7 +167,7 @@ impl RequestLimits {
 
 fn requests(kind: RequestKind, per_minute: u32) -> Rate {
     let per_minute = match kind {
-        RequestKind::Rest | RequestKind::Files => per_minute,
+        RequestKind::Rest | RequestKind::Files | RequestKind::Enter => per_minute,
         RequestKind::Ice => per_minute.div_ceil(10),
         RequestKind::Search => per_minute.div_ceil(2),
         RequestKind::Recorded => per_minute.div_ceil(4),

@@ -193,6 +193,7 @@ fn open(store: &dyn Store, blobs: &dyn Blobs, site: SiteId, room: &Room, now: Ti
             What::Picture => files.push(picture(store, blobs, from, RoomName::Id(id), time)?),
         }
         let post = Post {
+            names_author: false,
             kind: MessageKind::Text,
             room: RoomName::Id(id),
             from,

@@ -335,6 +335,9 @@ pub(crate) fn put(
         _ => fresh,
     };
     save(batch.db, room.id, user, &row)?;
+    if was_in && !is_in {
+        super::nickname::end(batch.db, room.id, user)?;
+    }
     if was_in {
         link::end_of_member(batch.db, room.id, user, state.standing(), room.rules())?;
     }

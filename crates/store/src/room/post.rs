@@ -28,6 +28,7 @@ pub(crate) fn post(
             members: Default::default(),
             files: Vec::new(),
             thread: None,
+            author: None,
         }));
     }
     if !post.files.is_empty() {
@@ -68,7 +69,13 @@ pub(crate) fn post(
         files.extend(came_along);
         thread = in_thread;
     }
-    Ok(Ok(Posted { appended, joined, members, files, thread }))
+    let author = match who {
+        Standing::In(role) if post.names_author => {
+            super::nickname::occupant(batch.db, room.id, post.from, role)?
+        }
+        Standing::In(_) | Standing::Out | Standing::Banned => None,
+    };
+    Ok(Ok(Posted { appended, joined, members, files, thread, author }))
 }
 
 /// The room of the message. A page's room is created if needed, and its author becomes a member.

@@ -1,12 +1,12 @@
 //! The slice of rooms: queues each request with its completion.
 
 use chat::{
-    ConversationId, Done, Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Position, Refusal,
-    RoomChange, RoomChanged, RoomLimits, RoomMembers, RoomName, RoomSanction, RoomStore, RoomsPage,
-    SanctionedPage, SiteId, Timestamp, UserId,
+    ConversationId, Done, Entered, Joined, MemberAction, MemberChanged, MembersPage, Named, NewRoom,
+    Nickname, Position, Refusal, Room, RoomChange, RoomChanged, RoomLimits, RoomMembers, RoomName,
+    RoomSanction, RoomStore, RoomsPage, SanctionedPage, SiteId, Sub, Timestamp, UserId,
 };
 
-use super::{change, list, member};
+use super::{change, list, member, nickname};
 use crate::sqlite::Sqlite;
 use crate::writer;
 
@@ -42,6 +42,18 @@ impl RoomStore for Sqlite {
         done: Done<Result<Joined, Refusal>>,
     ) {
         self.write(move |batch| member::join(batch, &room, user, limits, now), done);
+    }
+
+    fn enter_room(
+        &self,
+        room: ConversationId,
+        user: UserId,
+        nickname: Option<Nickname>,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Entered, Refusal>>,
+    ) {
+        self.write(move |batch| nickname::enter(batch, room, user, nickname.as_ref(), limits, now), done);
     }
 
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>) {
@@ -106,6 +118,20 @@ impl RoomStore for Sqlite {
         done: Done<Result<SanctionedPage, Refusal>>,
     ) {
         self.read(move |db| list::sanctioned(db, room, asker, after.as_deref(), limit, now), done);
+    }
+
+    fn room(&self, room: ConversationId, asker: UserId, done: Done<Result<Room, Refusal>>) {
+        self.read(move |db| nickname::room(db, room, asker), done);
+    }
+
+    fn nicknames(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        users: Vec<Sub>,
+        done: Done<Result<Vec<Named>, Refusal>>,
+    ) {
+        self.read(move |db| nickname::list(db, room, asker, &users), done);
     }
 
     fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>) {

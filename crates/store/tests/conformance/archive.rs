@@ -104,6 +104,7 @@ pub(crate) fn a_page_has_all_messages_of_a_range(store: &dyn Store) {
 
 fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -> u64 {
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from,

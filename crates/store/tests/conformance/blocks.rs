@@ -31,6 +31,7 @@ fn make_owner(store: &dyn Store, room: ConversationId, by: UserId, user: UserId)
 
 fn post(store: &dyn Store, room: ConversationId, from: UserId, id: &str, body: &str) {
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from,
@@ -182,6 +183,7 @@ pub(crate) fn search_and_threads_pass_over_blocked_authors(store: &dyn Store) {
     let reply = |from, id: &str, body: &str| {
         let rich = chat::NewRich { thread: Some(Seq(1)), ..chat::NewRich::default() };
         let post = Post {
+            names_author: false,
             kind: chat::MessageKind::Text,
             room: RoomName::Id(room),
             from,

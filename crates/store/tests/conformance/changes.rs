@@ -264,6 +264,7 @@ pub(crate) fn changes_in_a_room_obey_its_rules_and_reach_all_members(store: &dyn
     }
     let post = |from, client_id: &str, body: &str| {
         let post = Post {
+            names_author: false,
             kind: chat::MessageKind::Text,
             room: RoomName::Id(id),
             from,
@@ -354,6 +355,7 @@ pub(crate) fn only_moderators_pin_in_a_room(store: &dyn Store) {
     let limits = RoomLimits::default();
     let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("nothing forbids it").row.id;
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from: ann,

@@ -54,6 +54,7 @@ fn room(store: &dyn Store, owner: UserId, members: &[UserId]) -> ConversationId 
 
 fn post(store: &dyn Store, room: ConversationId, from: UserId, id: &str, body: &str) {
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from,

@@ -37,6 +37,7 @@ pub(crate) fn an_export_has_each_message_of_the_member_once(store: &dyn Store) {
     ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("he may");
     for (n, from) in [ann, bob, ann, bob, ann].into_iter().enumerate() {
         let post = Post {
+            names_author: false,
             kind: chat::MessageKind::Text,
             room: RoomName::Id(room),
             from,

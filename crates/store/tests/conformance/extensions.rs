@@ -53,6 +53,7 @@ pub(crate) fn an_extension_of_a_room_message_is_read_by_its_members(store: &dyn 
     let id = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("it is made").row.id;
     ask(|done| store.join_room(RoomName::Id(id), bob, limits, NOW, done)).expect("it is public");
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(id),
         from: ann,

@@ -297,6 +297,7 @@ pub(crate) fn a_room_accepts_files_of_users_who_may_write(store: &dyn Store) {
     complete(store, file, 10);
     let post = |from, files: &[FileId], client_id: &str| {
         let post = Post {
+            names_author: false,
             kind: chat::MessageKind::Text,
             room: RoomName::Id(room),
             from,

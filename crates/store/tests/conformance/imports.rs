@@ -289,6 +289,7 @@ pub(crate) fn a_member_with_unread_messages_keeps_them(store: &dyn Store) {
     let [ann, ben] = ["ann", "ben"].map(|name| id(store, site, name));
     let room = the_room(store, ann).id;
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from: ann,

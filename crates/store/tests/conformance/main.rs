@@ -203,6 +203,8 @@ every_store! {
         roles_slow_mode_and_freeze_hold_from_the_next_message_on,
         a_removed_member_is_notified_and_a_banned_one_stays_out,
         a_difference_has_rooms_that_changed_and_their_messages,
+        members_enter_under_nicknames,
+        a_post_names_its_author_on_request,
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
         members_of_small_rooms_see_how_far_the_others_are,

@@ -130,6 +130,7 @@ pub(crate) fn a_room_may_keep_for_another_time(store: &dyn Store) {
     for (at_room, room) in rooms.iter().enumerate() {
         for n in 0..10 {
             let post = Post {
+                names_author: false,
                 kind: chat::MessageKind::Text,
                 room: RoomName::Id(*room),
                 from: ann,

@@ -318,6 +318,7 @@ fn post(
 ) -> Result<Posted, Refusal> {
     let rich = NewRich { thread: thread.map(Seq), ..NewRich::default() }.boxed();
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from,

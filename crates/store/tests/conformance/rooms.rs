@@ -5,8 +5,8 @@ use std::thread;
 
 use chat::{
     ConversationId, ConversationOf, Joined, LeftReason, MOST_SEEN_BY, MemberAction, MemberRow,
-    MemberSanction, NewRoom, PageKey, Post, Posted, Refusal, Role, RoomChange, RoomKind, RoomLimits,
-    RoomName, RoomSanction, RoomSanctionKind, Seq, Standing, Store, Timestamp, UserId,
+    MemberSanction, NewRoom, Nickname, PageKey, Post, Posted, Refusal, Role, RoomChange, RoomKind,
+    RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Standing, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, put_named, say, snapshot};
@@ -25,6 +25,7 @@ fn join(store: &dyn Store, room: ConversationId, user: UserId) -> Result<Joined,
 
 fn post_in(store: &dyn Store, room: RoomName, from: UserId, id: &str, body: &str) -> Result<Posted, Refusal> {
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room,
         from,
@@ -47,6 +48,74 @@ fn post(
     body: &str,
 ) -> Result<Posted, Refusal> {
     post_in(store, RoomName::Id(room), from, id, body)
+}
+
+fn enter(
+    store: &dyn Store,
+    room: ConversationId,
+    user: UserId,
+    nick: Option<&str>,
+) -> Result<(Arc<str>, bool), Refusal> {
+    let nickname = nick.map(|nick| Nickname::parse(nick).expect("one line"));
+    let entered = ask(|done| store.enter_room(room, user, nickname, LIMITS, NOW, done));
+    entered.map(|entered| (entered.nick, entered.joined.before))
+}
+
+pub(crate) fn members_enter_under_nicknames(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    let own = enter(store, room, bob, None).expect("it is allowed");
+    assert!(!own.1, "entering joins the room");
+    assert_eq!(enter(store, room, ann, Some(&own.0)), Err(Refusal::UserExists), "a member's display name");
+    assert_eq!(enter(store, room, bob, Some("Bobby")), Ok(("Bobby".into(), true)));
+    assert_eq!(enter(store, room, ann, Some("bobby")), Err(Refusal::UserExists));
+    assert_eq!(
+        enter(store, room, ann, Some(&own.0)).expect("it is allowed").0,
+        own.0,
+        "nobody uses it any more"
+    );
+    assert_eq!(enter(store, room, bob, None).expect("it is allowed").0, "Bobby".into(), "it is kept");
+    let sub = |user: UserId| ask(|done| store.users_by_id(vec![user], done))[0].profile.sub.clone();
+    let named = |users: &[UserId], asker| {
+        let subs = users.iter().map(|user| sub(*user)).collect();
+        ask(|done| store.nicknames(room, asker, subs, done)).expect("it is allowed")
+    };
+    assert_eq!(named(&[bob, ann], ann), [(sub(bob), "Bobby".into()), (sub(ann), own.0.clone())]);
+    ask(|done| store.leave_room(room, bob, done)).expect("it is allowed");
+    assert_eq!(named(&[bob], ann), [(sub(bob), own.0)], "the nickname has ended");
+    assert_eq!(ask(|done| store.room(room, bob, done)).map(|room| room.members), Ok(1));
+
+    let hidden = create(store, ann, RoomKind::Private);
+    enter(store, hidden, ann, Some("Boss")).expect("it is allowed");
+    for nick in [None, Some("Boss"), Some("Other")] {
+        assert_eq!(enter(store, hidden, bob, nick), Err(Refusal::NoSuchConversation));
+    }
+    assert_eq!(ask(|done| store.room(hidden, bob, done)), Err(Refusal::NoSuchConversation));
+    let subs = vec![sub(ann)];
+    assert_eq!(ask(|done| store.nicknames(hidden, bob, subs, done)), Err(Refusal::NoSuchConversation));
+}
+
+pub(crate) fn a_post_names_its_author_on_request(store: &dyn Store) {
+    let (_, ann, _) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    enter(store, room, ann, Some("Boss")).expect("it is allowed");
+    assert_eq!(post(store, room, ann, "1", "x").expect("it is allowed").author, None);
+    let asked = Post {
+        names_author: true,
+        kind: chat::MessageKind::Text,
+        room: RoomName::Id(room),
+        from: ann,
+        client_id: "2".into(),
+        body: "x".into(),
+        extension: None,
+        time: NOW,
+        reply_to: None,
+        files: Vec::new(),
+        rich: None,
+    };
+    let author =
+        ask(|done| store.post(asked, LIMITS, done)).expect("it is allowed").author.expect("it is allowed");
+    assert_eq!((&*author.nick, author.role), ("Boss", Role::Owner));
 }
 
 fn act(
@@ -142,6 +211,7 @@ pub(crate) fn roles_slow_mode_and_freeze_hold_from_the_next_message_on(store: &d
     let try_post = |id: &str, time| {
         let (room, body) = (RoomName::Id(room), "x".into());
         let post = Post {
+            names_author: false,
             kind: chat::MessageKind::Text,
             room,
             from: bob,
@@ -353,6 +423,7 @@ fn post_at(
 ) -> Option<Refusal> {
     let (room, client_id, body) = (RoomName::Id(room), id.into(), "hello".into());
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room,
         from,

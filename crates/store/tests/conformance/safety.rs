@@ -75,6 +75,7 @@ fn room(store: &dyn Store, owner: UserId, kind: RoomKind) -> chat::ConversationI
 
 fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -> Result<Seq, Refusal> {
     let post = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(room),
         from,
@@ -640,6 +641,7 @@ pub(crate) fn small_acts_of_room_moderators_are_recorded(store: &dyn Store) {
     let poll = chat::NewPoll { choices, multiple: false, anonymous: false, ends: None };
     let rich = chat::NewRich { poll: Some(poll), ..chat::NewRich::default() };
     let asked = Post {
+        names_author: false,
         kind: chat::MessageKind::Text,
         room: RoomName::Id(open),
         from: bob,

@@ -122,6 +122,7 @@ pub(crate) fn rooms_are_searched_by_their_members(store: &dyn Store) {
     for (room, client_id, body) in [(public, "1", "open secret"), (private, "2", "closed secret")] {
         let (room, client_id, body) = (RoomName::Id(room), client_id.into(), body.into());
         let post = Post {
+            names_author: false,
             kind: chat::MessageKind::Text,
             room,
             from: ann,

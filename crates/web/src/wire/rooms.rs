@@ -48,6 +48,9 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
         Of::Invitation(invitation) => {
             Event::Invitation { re: number(delivery), invitation: Box::new(self::invitation(invitation)) }
         }
+        Of::Entered { .. } | Of::Occupant { .. } | Of::Occupants { .. } | Of::Names { .. } => {
+            unreachable!("sessions of this gateway enter no room")
+        }
         Of::Rooms { rooms, next } => Event::Rooms {
             re: number(delivery),
             rooms: rooms.iter().map(listed).collect(),

@@ -1,0 +1,303 @@
+//! Who is in a room now: entering, nicknames, those who only write, and what others may see.
+
+use crate::scene;
+
+use chat::rooms::Command;
+use chat::{
+    ConversationId, Delivery, MemberAction, Mode, Nickname, NodeConfig, Occupant, OccupantChange, Refusal,
+    Request, RequestRates, Role, RoomKind, RoomLimits, SetPresence, To, presence,
+};
+use scene::{Device, Scene, config, event, sub};
+use store::Sqlite;
+
+fn create(scene: &Scene, owner: &Device, kind: RoomKind) -> ConversationId {
+    let command = Command::Create { name: "Bikers".into(), kind, topic: None };
+    match scene.ask(owner, Request::new(1, command)).as_slice() {
+        [event!(messages::Conversation(room)), ..] => room.id,
+        other => panic!("no room: {other:?}"),
+    }
+}
+
+fn enter_as(
+    scene: &Scene,
+    device: &Device,
+    room: ConversationId,
+    nick: Option<&str>,
+) -> Result<(Occupant, Vec<Occupant>), Refusal> {
+    let nickname = nick.map(|nick| Nickname::parse(nick).unwrap());
+    let command = Command::Enter { conversation: room, nickname };
+    match scene.ask(device, Request::new(1, command)).as_slice() {
+        [.., event!(Some(1), rooms::Entered { conversation, me, occupants })] => {
+            assert_eq!(conversation.id, room);
+            let mut occupants = occupants.clone();
+            occupants.sort_by(|a, b| a.sub.cmp(&b.sub));
+            Ok((me.clone(), occupants))
+        }
+        [event!(Some(1), session::Refused(refusal))] => Err(*refusal),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn enter(scene: &Scene, device: &Device, room: ConversationId) -> Vec<String> {
+    let (_, occupants) = enter_as(scene, device, room, None).unwrap();
+    occupants.iter().map(|occupant| occupant.nick.to_string()).collect()
+}
+
+/// What a device learns of occupants, as words.
+fn heard(scene: &Scene, device: &Device) -> Vec<String> {
+    let words = |delivery: &Delivery| match delivery {
+        event!(rooms::Occupant { occupant: Occupant { nick, role, .. }, change, .. }) => Some(match change {
+            OccupantChange::Here => format!("{nick} is here as {role:?}"),
+            OccupantChange::Renamed { from } => format!("{from} is {nick}"),
+            OccupantChange::Gone(reason) => format!("{nick} is gone, {reason:?}"),
+        }),
+        _ => None,
+    };
+    scene.take(device).iter().filter_map(words).collect()
+}
+
+fn change(scene: &Scene, by: &Device, room: ConversationId, user: &str, action: MemberAction) {
+    let command = Command::ChangeMember { conversation: room, user: sub(user), action };
+    scene.ask(by, Request::new(2, command));
+}
+
+#[test]
+fn those_in_a_room_see_who_comes_and_goes() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, bob_too, eve] = [("ann", "a"), ("bob", "b"), ("bob", "b2"), ("eve", "e")]
+        .map(|(user, device)| scene.sign_in(user, device));
+    let room = create(&scene, &ann, RoomKind::Public);
+    assert_eq!(enter(&scene, &ann, room), [""; 0]);
+    assert_eq!(enter(&scene, &bob, room), ["The ann"]);
+    assert_eq!(heard(&scene, &ann), ["The bob is here as Member"]);
+    assert_eq!(enter(&scene, &bob_too, room), ["The ann"]);
+    assert_eq!(enter(&scene, &bob, room), ["The ann"], "again");
+    assert_eq!(heard(&scene, &ann), [""; 0], "one user is one occupant");
+    assert_eq!(heard(&scene, &eve), [""; 0], "eve is not in the room");
+
+    scene.ask(&bob, Command::Exit { conversation: room });
+    assert_eq!(heard(&scene, &ann), [""; 0]);
+    scene.leave(&bob_too);
+    assert_eq!(heard(&scene, &ann), ["The bob is gone, None"]);
+    enter(&scene, &bob, room);
+    scene.take(&ann);
+    scene.ask(&bob, Request::new(2, Command::Leave { conversation: room }));
+    assert_eq!(heard(&scene, &ann), ["The bob is gone, Some(Left)"]);
+}
+
+#[test]
+fn acts_on_a_member_reach_those_in_the_room() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    enter(&scene, &ann, room);
+    enter(&scene, &bob, room);
+    heard(&scene, &bob);
+    for (action, words) in [
+        (MemberAction::SetRole(Role::Muted), "The bob is here as Muted"),
+        (MemberAction::SetRole(Role::Member), "The bob is here as Member"),
+        (MemberAction::Ban, "The bob is gone, Some(Banned)"),
+    ] {
+        change(&scene, &ann, room, "bob", action);
+        assert_eq!(heard(&scene, &bob), [words]);
+    }
+    assert_eq!(enter_as(&scene, &bob, room, None), Err(Refusal::RoomBanned));
+    change(&scene, &ann, room, "bob", MemberAction::Unban);
+    enter(&scene, &bob, room);
+    change(&scene, &ann, room, "bob", MemberAction::Remove);
+    assert_eq!(heard(&scene, &bob), ["The bob is gone, Some(Removed)"]);
+    scene.post(&ann, To::Conversation(room), "m1", "after").unwrap();
+    assert!(scene.bodies(&bob).is_empty());
+}
+
+#[test]
+fn a_private_room_is_not_revealed() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, eve] = ["ann", "eve"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Private);
+    enter_as(&scene, &ann, room, Some("Boss")).unwrap();
+    let missing = ConversationId::room(room.site, 99);
+    for id in [room, missing] {
+        assert_eq!(enter_as(&scene, &eve, id, None), Err(Refusal::NoSuchConversation));
+        assert_eq!(
+            enter_as(&scene, &eve, id, Some("Boss")),
+            Err(Refusal::NoSuchConversation),
+            "a taken name"
+        );
+        for (command, refusal) in [
+            (Command::Show { conversation: id }, Refusal::NoSuchConversation),
+            (Command::ListNames { conversation: id, users: vec![sub("ann")] }, Refusal::NoSuchConversation),
+            (Command::ListOccupants { conversation: id }, Refusal::NotAMember),
+        ] {
+            let answer = scene.ask(&eve, Request::new(1, command));
+            assert!(
+                matches!(&answer[..], [event!(session::Refused(found))] if *found == refusal),
+                "{answer:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_nickname_belongs_to_one_member() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    assert_eq!(&*enter_as(&scene, &ann, room, Some("Boss")).unwrap().0.nick, "Boss");
+    assert_eq!(enter_as(&scene, &bob, room, Some("BOSS")), Err(Refusal::UserExists));
+    enter_as(&scene, &bob, room, None).unwrap();
+    assert_eq!(enter_as(&scene, &eve, room, Some("the bob")), Err(Refusal::UserExists), "a display name");
+    heard(&scene, &ann);
+    enter_as(&scene, &bob, room, Some("Bobby")).unwrap();
+    assert_eq!(heard(&scene, &ann), ["The bob is Bobby"]);
+    // It is stored, and ends with the membership.
+    scene.leave(&bob);
+    let bob = scene.sign_in("bob", "b2");
+    assert_eq!(&*enter_as(&scene, &bob, room, None).unwrap().0.nick, "Bobby");
+    scene.ask(&bob, Request::new(2, Command::Leave { conversation: room }));
+    assert_eq!(&*enter_as(&scene, &eve, room, Some("Bobby")).unwrap().0.nick, "Bobby");
+    assert_eq!(&*enter_as(&scene, &bob, room, None).unwrap().0.nick, "The bob");
+    let names = Command::ListNames { conversation: room, users: vec![sub("eve"), sub("bob"), sub("nobody")] };
+    match scene.ask(&ann, Request::new(1, names)).as_slice() {
+        [event!(rooms::Names { names, .. })] => {
+            assert_eq!(names[..], [(sub("eve"), "Bobby".into()), (sub("bob"), "The bob".into())]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn equal_display_names_are_told_apart() {
+    let scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let room = create(&scene, &ann, RoomKind::Public);
+    let twin = |user: &str| {
+        let claims = chat::token::Claims {
+            sub: user.into(),
+            name: Some("Twin".into()),
+            exp: (scene.now / 1000 + 3600) as f64,
+            ..chat::token::Claims::default()
+        };
+        scene.welcomed(scene.hello(Some(&scene.signed(&claims)), user, None))
+    };
+    let (one, two) = (twin("one"), twin("two"));
+    assert_eq!(&*enter_as(&scene, &one, room, None).unwrap().0.nick, "Twin");
+    assert_eq!(&*enter_as(&scene, &two, room, None).unwrap().0.nick, "Twin (two)");
+    scene.leave(&one);
+    assert_eq!(&*enter_as(&scene, &two, room, None).unwrap().0.nick, "Twin");
+}
+
+#[test]
+fn a_member_who_writes_is_seen_for_a_while() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    enter(&scene, &ann, room);
+    scene.ask(&bob, Request::new(1, Command::Join { to: To::Conversation(room) }));
+    assert_eq!(heard(&scene, &ann), [""; 0], "a membership is no presence");
+    scene.post(&bob, To::Conversation(room), "m1", "hi").unwrap();
+    let events = scene.take(&ann);
+    assert!(
+        matches!(&events[..], [event!(rooms::Occupant { .. }), event!(messages::Message(_))]),
+        "the author is known before the message: {events:?}"
+    );
+    scene.wait(chat::rooms::WROTE_MS - 60_000);
+    scene.post(&bob, To::Conversation(room), "m2", "still").unwrap();
+    scene.wait(120_000);
+    assert_eq!(heard(&scene, &ann), [""; 0]);
+    scene.wait(chat::rooms::WROTE_MS);
+    assert_eq!(heard(&scene, &ann), ["The bob is gone, None"]);
+}
+
+#[test]
+fn who_hides_is_not_shown() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    enter(&scene, &ann, room);
+    scene.ask(&bob, presence::Command::Set(SetPresence::Invisible));
+    enter(&scene, &bob, room);
+    assert_eq!(heard(&scene, &ann), [""; 0]);
+    let eve = scene.sign_in("eve", "e");
+    assert_eq!(enter(&scene, &eve, room), ["The ann"]);
+    heard(&scene, &ann);
+    scene.send(&bob, To::Conversation(room), "m1", "hi");
+    assert_eq!(heard(&scene, &ann), ["The bob is here as Member"], "the message reveals as much");
+}
+
+#[test]
+fn entries_are_limited() {
+    let mut limits = chat::Limits::without_rates();
+    limits.requests = RequestRates { user_per_minute: 40, ..RequestRates::UNLIMITED };
+    let scene = Scene::with(Mode::Open, NodeConfig { limits, ..config() }, Sqlite::in_memory());
+    let [ann, eve] = ["ann", "eve"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    enter(&scene, &ann, room);
+    let mut entries = 0;
+    while enter_as(&scene, &eve, room, None).is_ok() {
+        scene.ask(&eve, Command::Exit { conversation: room });
+        entries += 1;
+        assert!(entries < 100);
+    }
+    assert!(matches!(enter_as(&scene, &eve, room, None), Err(Refusal::RateLimited { .. })));
+    assert_eq!(heard(&scene, &ann).len(), 2 * entries);
+    enter(&scene, &ann, room);
+}
+
+#[test]
+fn a_session_is_in_a_bounded_number_of_rooms() {
+    let mut limits = chat::Limits::without_rates();
+    limits.rooms = RoomLimits { members: 0, per_user: 0, owned: 0 };
+    let scene = Scene::with(Mode::Open, NodeConfig { limits, ..config() }, Sqlite::in_memory());
+    let ann = scene.sign_in("ann", "a");
+    let rooms: Vec<ConversationId> =
+        (0..=chat::MOST_ENTERED).map(|_| create(&scene, &ann, RoomKind::Public)).collect();
+    for room in &rooms[1..] {
+        enter(&scene, &ann, *room);
+    }
+    assert_eq!(enter_as(&scene, &ann, rooms[0], None), Err(Refusal::TooManyRooms));
+    scene.ask(&ann, Command::Exit { conversation: rooms[1] });
+    enter(&scene, &ann, rooms[0]);
+}
+
+#[test]
+fn a_crowd_is_shown_in_part() {
+    let scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let room = create(&scene, &ann, RoomKind::Public);
+    enter(&scene, &ann, room);
+    for number in 0..chat::rooms::MOST_SHOWN + 5 {
+        let user = format!("u{number}");
+        enter(&scene, &scene.sign_in(&user, &user), room);
+    }
+    assert_eq!(heard(&scene, &ann).len(), chat::rooms::MOST_SHOWN - 1);
+    let late = scene.sign_in("late", "l");
+    assert_eq!(enter(&scene, &late, room).len(), chat::rooms::MOST_SHOWN);
+    scene.post(&late, To::Conversation(room), "m1", "hi").unwrap();
+    assert_eq!(scene.bodies(&ann), ["hi"]);
+}
+
+#[test]
+fn muted_members_of_the_site_choose_no_nickname() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    let claims = chat::token::Claims {
+        sub: "mia".into(),
+        name: Some("Mia".into()),
+        exp: (scene.now / 1000 + 3600) as f64,
+        role: Some("moderator".into()),
+        ..chat::token::Claims::default()
+    };
+    let mia = scene.welcomed(scene.hello(Some(&scene.signed(&claims)), "mia", None));
+    let act = chat::Moderate::Sanction {
+        user: sub("bob"),
+        room: None,
+        kind: chat::SanctionKind::Mute,
+        until: chat::Timestamp(scene.now + 60_000),
+        reason: "Spam".into(),
+    };
+    scene.ask(&mia, Request::new(9, chat::moderation::Command::Act(act)));
+    assert_eq!(enter_as(&scene, &bob, room, Some("Buy now")), Err(Refusal::Muted));
+    assert_eq!(&*enter_as(&scene, &bob, room, None).unwrap().0.nick, "The bob");
+}
