@@ -1,5 +1,5 @@
 """slixmpp against a running node: sign-in, roster, presence, messages both ways, discovery, blocking, stream management,
-the archive, copies.
+the archive, copies, rooms.
 
 Arguments: host, port, domain, and for each of two users: name and password. Prints one line per check; exits with 1 if one fails.
 """
@@ -10,7 +10,7 @@ import sys
 import slixmpp
 
 PLUGINS = [
-    "xep_0030", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352",
+    "xep_0030", "xep_0045", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352",
 ]
 failures = []
 
@@ -38,6 +38,8 @@ class Client(slixmpp.ClientXMPP):
         self.add_event_handler("failed_all_auth", lambda _: self.started.set_result(False))
         self.add_event_handler("message", self.inbox.put_nowait)
         self.add_event_handler("message_error", self.inbox.put_nowait)
+        self.rooms = asyncio.Queue()
+        self.add_event_handler("groupchat_message", self.rooms.put_nowait)
         self.add_event_handler("chatstate_composing", self.states.put_nowait)
         self.add_event_handler("presence_available", self.presences.put_nowait)
         self.copies = asyncio.Queue()
@@ -126,9 +128,41 @@ async def main(host, port, domain, first, first_password, second, second_passwor
     blocked = await anna.plugin["xep_0191"].get_blocked()
     check("the block ends", not blocked["blocklist"]["items"])
 
+    await rooms(anna, tom, domain)
+
     check("stream management is on", anna.plugin["xep_0198"].enabled_in)
     for client in (anna, tom):
         await client.disconnect()
+
+
+async def rooms(anna, tom, domain):
+    service = f"rooms.{domain}"
+    items = await anna.plugin["xep_0030"].get_items(domain)
+    check("the service of rooms is listed", service in [item[0] for item in items["disco_items"]["items"]])
+    found = await anna.plugin["xep_0030"].get_items(service)
+    listed = [item[0] for item in found["disco_items"]["items"]]
+    check("the rooms are listed", bool(listed))
+    if not listed:
+        return
+    room = listed[0]
+    muc = anna.plugin["xep_0045"]
+    entered = await muc.join_muc_wait(room, "Anna in an app", maxstanzas=0, timeout=10)
+    check("a room is entered", entered.own_presence["from"].resource == "Anna in an app")
+    joined = await tom.plugin["xep_0045"].join_muc_wait(room, "Tom in an app", maxstanzas=0, timeout=10)
+    occupants = [one["from"].resource for one in joined.occupants]
+    check("the occupants are listed", "Anna in an app" in occupants)
+    anna.send_message(mto=room, mbody="Hello room", mtype="groupchat")
+    message = await until(tom.rooms, lambda one: one["body"] == "Hello room")
+    check("a message reaches the room", message is not None and message["from"].resource == "Anna in an app")
+    check("and comes back to its author", await until(anna.rooms, lambda one: one["body"] == "Hello room") is not None)
+    try:
+        await tom.plugin["xep_0045"].join_muc_wait(room, "anna in AN app", maxstanzas=0, timeout=10)
+        check("a nickname belongs to one member", False)
+    except slixmpp.exceptions.PresenceError as error:
+        check("a nickname belongs to one member", error.condition == "conflict")
+    affiliations = await muc.get_affiliation_list(room, "member")
+    check("members are listed", f"{tom.boundjid.bare}" in [str(jid) for jid in affiliations])
+    muc.leave_muc(room, "Anna in an app")
 
 
 host, port, domain, *users = sys.argv[1:]

@@ -53,6 +53,10 @@ pub(crate) enum Target {
     Account,
     /// The domain of the site.
     Server,
+    /// The service of rooms.
+    Rooms,
+    /// A room by its number, or an occupant there. None: no room has such an address.
+    Room(Option<u64>),
     /// Another user of the site.
     User(Sub),
     /// Another domain.
@@ -62,6 +66,11 @@ pub(crate) enum Target {
 impl Target {
     pub(crate) fn of(to: Option<&Jid>, own: &Jid) -> Target {
         let Some(to) = to else { return Target::Account };
+        if to.domain().strip_prefix(crate::xep::muc::SERVICE).and_then(|rest| rest.strip_prefix('.'))
+            == Some(own.domain())
+        {
+            return to.local().map_or(Target::Rooms, |local| Target::Room(room_number(local)));
+        }
         if to.domain() != own.domain() {
             return Target::Elsewhere;
         }
@@ -70,5 +79,30 @@ impl Target {
             local if local == own.local() => Target::Account,
             Some(local) => Sub::of_address_local(local).map_or(Target::Elsewhere, Target::User),
         }
+    }
+}
+
+/// Only the decimal form that this server writes: one room has one address.
+fn room_number(local: &str) -> Option<u64> {
+    let number: u64 = local.parse().ok()?;
+    (number >> 63 == 0 && number.to_string() == local).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_room_has_one_address() {
+        let own = Jid::parse("anna@forum.example/phone").unwrap();
+        let target = |to: &str| Target::of(Some(&Jid::parse(to).unwrap()), &own);
+        assert_eq!(target("rooms.forum.example"), Target::Rooms);
+        assert_eq!(target("7@rooms.forum.example"), Target::Room(Some(7)));
+        assert_eq!(target("7@rooms.forum.example/Tom"), Target::Room(Some(7)));
+        for local in ["07", "+7", "-7", "bikers", "9223372036854775808", "99999999999999999999"] {
+            assert_eq!(target(&format!("{local}@rooms.forum.example")), Target::Room(None), "{local}");
+        }
+        assert_eq!(target("7@rooms.other.example"), Target::Elsewhere);
+        assert_eq!(target("7@roomsforum.example"), Target::Elsewhere);
     }
 }

@@ -18,6 +18,7 @@ use crate::stream::{Checked, Next, Opening, UNAUTHENTICATED};
 use crate::transport::bosh::{self, Posted};
 use crate::transport::http::{Exchange, LargeBodies};
 use crate::transport::{Arrived, Framing, Io};
+use crate::xep::muc::Nicks;
 
 /// State per connection: one pointer. An idle session owns neither parser nor buffer.
 pub struct Conn {
@@ -89,6 +90,8 @@ pub struct Gateway {
     pub(crate) scratch: Vec<u8>,
     pub(crate) bosh: bosh::Sessions,
     pub(crate) large_bodies: LargeBodies,
+    /// Of the rooms in which sessions of this worker are.
+    pub(crate) nicks: Nicks,
 }
 
 /// The scratch buffer keeps no more than this.
@@ -103,6 +106,7 @@ impl Gateway {
             scratch: Vec::new(),
             bosh: bosh::Sessions::default(),
             large_bodies: LargeBodies::default(),
+            nicks: Nicks::default(),
         }
     }
 

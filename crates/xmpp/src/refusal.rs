@@ -39,7 +39,6 @@ fn condition(refusal: Refusal) -> Condition {
         | Refusal::InCall
         | Refusal::LastOwner
         | Refusal::PollClosed
-        | Refusal::UserExists
         | Refusal::NoPush => Condition::NotAllowed,
         Refusal::Muted
         | Refusal::ReadOnly
@@ -82,7 +81,7 @@ fn condition(refusal: Refusal) -> Condition {
         | Refusal::SignedOut
         | Refusal::Removed
         | Refusal::NoSession => Condition::NotAuthorized,
-        Refusal::Replaced => Condition::Conflict,
+        Refusal::Replaced | Refusal::UserExists => Condition::Conflict,
         Refusal::GoingAway { .. } => Condition::ServiceUnavailable,
     }
 }

@@ -3,6 +3,7 @@
 use chat::contacts::Event as ContactsEvent;
 use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
+use chat::rooms::Event as RoomsEvent;
 use chat::session::Event as SessionEvent;
 use chat::{Changes, Counted, Delivery, Event, Message, Position, WhenSlow};
 use xmpp_proto::stream::{StreamCondition, StreamError};
@@ -52,12 +53,12 @@ impl Turn<'_, '_> {
                 self.messages_event(event, before);
                 Ok(())
             }
+            Event::Rooms(event) => {
+                self.rooms_event(event);
+                Ok(())
+            }
             // Without a counterpart in this gateway.
-            Event::Notifications(_)
-            | Event::Moderation(_)
-            | Event::Calls(_)
-            | Event::Rooms(_)
-            | Event::Account(_) => Ok(()),
+            Event::Notifications(_) | Event::Moderation(_) | Event::Calls(_) | Event::Account(_) => Ok(()),
         }
     }
 
@@ -65,9 +66,12 @@ impl Turn<'_, '_> {
     pub(crate) fn changes(&mut self, changes: &Changes) {
         let position = self.session.position;
         for message in &changes.messages {
-            self.message(message, Arrival::Live, position);
+            match message.conversation.is_room() {
+                true => self.room_message_event(message),
+                false => self.message(message, Arrival::Live, position),
+            }
         }
-        for message in &changes.updates {
+        for message in changes.updates.iter().filter(|message| !message.conversation.is_room()) {
             self.message_changed(message);
             self.reactions_of_other(message);
         }
@@ -137,6 +141,26 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
+    fn rooms_event(&mut self, event: &RoomsEvent) {
+        match event {
+            RoomsEvent::Occupant { conversation, occupant, change } => {
+                self.occupant_event(*conversation, occupant, change);
+            }
+            RoomsEvent::Room { conversation, room } => self.room_changed(*conversation, room),
+            RoomsEvent::MemberCount { .. }
+            | RoomsEvent::Left { .. }
+            | RoomsEvent::Member(_)
+            | RoomsEvent::Members { .. }
+            | RoomsEvent::Link { .. }
+            | RoomsEvent::Links { .. }
+            | RoomsEvent::Invitation(_)
+            | RoomsEvent::Entered { .. }
+            | RoomsEvent::Occupants { .. }
+            | RoomsEvent::Names { .. }
+            | RoomsEvent::Rooms { .. } => {}
+        }
+    }
+
     /// An event that waited behind a message.
     pub(super) fn held_event(&mut self, delivery: &Delivery, before: Position) {
         if let Event::Messages(event) = &delivery.event {
@@ -146,10 +170,18 @@ impl Turn<'_, '_> {
 
     fn messages_event(&mut self, event: &MessagesEvent, before: Position) {
         match event {
+            MessagesEvent::Held(held) => self.held_by_filter(&held.client_id),
             MessagesEvent::Ack { client_id, conversation, seq, .. } => {
                 self.stored(client_id, *conversation, *seq);
             }
+            MessagesEvent::Message(message) if message.conversation.is_room() => {
+                self.room_message_event(message);
+            }
             MessagesEvent::Message(message) => self.message(message, Arrival::Live, before),
+            MessagesEvent::Conversation(conversation) => self.conversation_event(conversation),
+            MessagesEvent::Update { message, by } if message.conversation.is_room() => {
+                self.room_message_changed(message, by);
+            }
             MessagesEvent::Update { message, .. } => self.message_changed(message),
             MessagesEvent::Counts { counts, by: Some(by) } if !counts.conversation.is_room() => {
                 if let Counted::Reaction { .. } = by.what {
@@ -166,17 +198,15 @@ impl Turn<'_, '_> {
             MessagesEvent::Typing { conversation, user, on } if !conversation.is_room() => {
                 self.typing(user, *on);
             }
-            MessagesEvent::Typing { .. }
-            | MessagesEvent::Counts { .. }
+            MessagesEvent::Typing { conversation, user, on } => self.typing_in_room(*conversation, user, *on),
+            MessagesEvent::Counts { .. }
             | MessagesEvent::Conversations { .. }
-            | MessagesEvent::Conversation(_)
             | MessagesEvent::History { .. }
             | MessagesEvent::Pins { .. }
             | MessagesEvent::Thread(_)
             | MessagesEvent::Threads { .. }
             | MessagesEvent::Stickers(_)
-            | MessagesEvent::Found { .. }
-            | MessagesEvent::Held(_) => {}
+            | MessagesEvent::Found { .. } => {}
         }
     }
 

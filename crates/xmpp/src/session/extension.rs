@@ -46,6 +46,8 @@ fn is_kept(child: Element<'_>) -> bool {
         ("body", ns::CLIENT) => child.lang().is_some() && child.attr_ns(ns::XML, "lang").is_some(),
         ("stanza-id", ns::STANZA_IDS) => false,
         ("private", ns::CARBONS) => false,
+        // Only rooms write these (XEP-0421 §4, XEP-0045 §7.4).
+        ("occupant-id", ns::OCCUPANT_ID) | ("x", ns::MUC_USER) => false,
         (_, ns::CHAT_STATES) => false,
         // What a correction changes is the message itself.
         ("replace", ns::CORRECTION) => false,
@@ -55,22 +57,22 @@ fn is_kept(child: Element<'_>) -> bool {
 
 /// The type of a stored message, and its elements.
 #[derive(Clone, Copy)]
-pub(super) struct Stored<'a> {
-    pub(super) kind: &'a str,
+pub(crate) struct Stored<'a> {
+    pub(crate) kind: &'a str,
     /// XEP-0280 §9.
-    pub(super) is_private: bool,
+    pub(crate) is_private: bool,
     children: &'a str,
 }
 
 impl<'a> Stored<'a> {
     /// Messages of the widget have no extension.
-    pub(super) fn of(extension: Option<&'a str>) -> Stored<'a> {
+    pub(crate) fn of(extension: Option<&'a str>) -> Stored<'a> {
         let (line, children) = extension.and_then(|text| text.split_once('\n')).unwrap_or((CHAT, ""));
         let kind = line.strip_suffix(PRIVATE);
         Stored { kind: kind.unwrap_or(line), is_private: kind.is_some(), children }
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         restore(self.children, out);
     }
 }

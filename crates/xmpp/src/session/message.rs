@@ -15,6 +15,7 @@ use xmpp_proto::xml::Element;
 
 use super::{Arrival, Asked, MessageStanza, Session, Turn, extension};
 use crate::address::Target;
+use crate::xep::muc::Reflection;
 use crate::xep::receipts::{Expected, Wanted};
 use crate::xep::replies::Answered;
 use crate::xep::{markers, receipts};
@@ -47,6 +48,8 @@ pub(super) struct Sending {
     client_id: Box<str>,
     asked: Asked,
     wanted: Wanted,
+    /// A room sends the message back.
+    reflection: Option<Box<Reflection>>,
 }
 
 /// A message of the client.
@@ -66,12 +69,20 @@ impl Turn<'_, '_> {
         if kind == "error" {
             return;
         }
+        if let Target::User(invited) = &target
+            && self.direct_invitation(element, invited)
+        {
+            return;
+        }
         let user = match target {
             Target::User(user) => user,
+            Target::Room(number) => {
+                return self.room_message(element, number);
+            }
             Target::Elsewhere => {
                 return self.refuse(element, &StanzaError::new(Condition::RemoteServerNotFound));
             }
-            Target::Account | Target::Server => {
+            Target::Account | Target::Server | Target::Rooms => {
                 return self.refuse(element, &StanzaError::new(Condition::ServiceUnavailable));
             }
         };
@@ -126,7 +137,7 @@ impl Turn<'_, '_> {
     /// Sends a new message.
     pub(crate) fn submit(&mut self, asked: Asked, draft: Draft) {
         let Draft { client_id, to, body, extension, reply_to, wanted } = draft;
-        let sending = Sending { client_id: client_id.clone(), asked, wanted };
+        let sending = Sending { client_id: client_id.clone(), asked, wanted, reflection: None };
         self.session.extra().sending.push(sending);
         self.command(chat::messages::Command::Send {
             client_id,
@@ -134,6 +145,32 @@ impl Turn<'_, '_> {
             body,
             extension,
             reply_to,
+            files: Vec::new(),
+            rich: None,
+        });
+    }
+
+    /// Sends a message of the client to a room.
+    pub(crate) fn submit_to_room(&mut self, element: Element<'_>, room: ConversationId, body: Box<str>) {
+        if self.session.extra().sending.len() >= MOST_SENDING {
+            return self.refuse(element, &StanzaError::new(Condition::ResourceConstraint));
+        }
+        let (client_id, extension) = (self.client_id(element), extension::of(element));
+        let reflection = Reflection::new(room, element.attr("id"), &body, extension.as_deref());
+        let (asked, wanted) = (self.counted(element), Wanted::default());
+        let reflection = Some(Box::new(reflection));
+        self.session.extra().sending.push(Sending {
+            client_id: client_id.clone(),
+            asked,
+            wanted,
+            reflection,
+        });
+        self.command(chat::messages::Command::Send {
+            client_id,
+            to: To::Conversation(room),
+            body,
+            extension,
+            reply_to: None,
             files: Vec::new(),
             rich: None,
         });
@@ -171,8 +208,21 @@ impl Turn<'_, '_> {
     /// The message is on disk.
     pub(super) fn stored(&mut self, client_id: &str, conversation: ConversationId, seq: Seq) {
         if let Some(sending) = self.session.take_sending(client_id) {
+            if let Some(reflection) = &sending.reflection {
+                self.reflect(reflection, Some(seq));
+            }
             if let Some(expected) = Expected::new(conversation, seq, &sending.asked.id, sending.wanted) {
                 self.session.expect(expected);
+            }
+            self.done(&sending.asked);
+        }
+    }
+
+    /// The message waits for a moderator. Its author must not see that.
+    pub(super) fn held_by_filter(&mut self, client_id: &str) {
+        if let Some(sending) = self.session.take_sending(client_id) {
+            if let Some(reflection) = &sending.reflection {
+                self.reflect(reflection, None);
             }
             self.done(&sending.asked);
         }
@@ -214,6 +264,11 @@ impl Turn<'_, '_> {
     /// Sends a message, and marks it as received: once the client has acknowledged it, or at once if it never will.
     fn send_message(&mut self, place: (ConversationId, Seq), write: impl FnOnce(&mut Vec<u8>)) {
         self.send(write);
+        self.note_sent(place);
+    }
+
+    /// The last stanza was this message.
+    pub(crate) fn note_sent(&mut self, place: (ConversationId, Seq)) {
         match self.session.management() {
             Some(counters) => counters.note_message(place),
             None => self.received(place),

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use chat::presence::Availability;
 use chat::{
-    Command, Delivery, Node, Position, Refusal, Request, SessionHandle, SessionId, Sub, Timestamp, UserId,
-    Welcome,
+    Command, ConversationId, Delivery, Node, Position, Refusal, Request, SessionHandle, SessionId, Sub,
+    Timestamp, UserId, Welcome,
 };
 use edge::Now;
 use rand::Rng;
@@ -31,10 +31,11 @@ use crate::address::Target;
 use crate::config::{Links, timestamp};
 use crate::gateway::{Gateway, State};
 use crate::transport::{Io, Receiver};
+use crate::xep::muc::Visit;
 use crate::xep::receipts::{Expected, MOST_EXPECTED};
 use crate::xep::stream_management::{Counters, Detached};
 pub(crate) use establishment::EXTENSION as ESTABLISHMENT;
-pub(crate) use extension::of_reply as extension_of_reply;
+pub(crate) use extension::{Stored, of_reply as extension_of_reply};
 pub(crate) use held_messages::Arrival;
 pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
@@ -79,13 +80,15 @@ struct Extra {
     /// The user's messages of which the client waits for a receipt or a marker, oldest first.
     expected: Vec<Expected>,
     held: Option<held_messages::Held>,
+    /// The rooms in which the session is: at most [`MOST_ENTERED`](chat::MOST_ENTERED).
+    visits: Vec<Visit>,
 }
 
 impl Extra {
     fn is_empty(&self) -> bool {
-        let Extra { asked, last_re: _, sending, management, blocked, missed, expected, held } = self;
+        let Extra { asked, last_re: _, sending, management, blocked, missed, expected, held, visits } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
-        is_idle && missed.is_empty() && management.is_none() && blocked.is_none()
+        is_idle && visits.is_empty() && missed.is_empty() && management.is_none() && blocked.is_none()
     }
 }
 
@@ -258,9 +261,11 @@ impl Session {
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let position = self.resume_position();
         let Session { jid, flags, availability, stream, extra, .. } = self;
-        let Extra { management, expected, .. } = *extra?;
+        let Extra { management, expected, visits, .. } = *extra?;
+        let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
-        Detached { jid, flags, availability, stream, counters, expected, position, until: now }.wait(now)
+        Detached { jid, flags, availability, stream, counters, expected, rooms, position, until: now }
+            .wait(now)
     }
 
     pub(crate) fn watch_block_list(&mut self, blocked: Vec<Sub>) {
@@ -286,6 +291,28 @@ impl Session {
     /// Of the last event that was delivered.
     pub(crate) fn position(&self) -> Position {
         self.position
+    }
+
+    pub(crate) fn visit(&mut self, room: ConversationId) -> Option<&mut Visit> {
+        self.extra.as_mut()?.visits.iter_mut().find(|visit| visit.room == room)
+    }
+
+    pub(crate) fn visits(&mut self) -> &mut Vec<Visit> {
+        &mut self.extra().visits
+    }
+
+    pub(crate) fn take_visit(&mut self, room: ConversationId) -> Option<Visit> {
+        let extra = self.extra.as_mut()?;
+        let at = extra.visits.iter().position(|visit| visit.room == room)?;
+        let visit = extra.visits.swap_remove(at);
+        self.drop_empty_extra();
+        Some(visit)
+    }
+
+    pub(crate) fn take_visits(&mut self) -> Vec<Visit> {
+        let visits = self.extra.as_mut().map(|extra| std::mem::take(&mut extra.visits)).unwrap_or_default();
+        self.drop_empty_extra();
+        visits
     }
 
     /// The own bare JID.

@@ -58,6 +58,9 @@ fn absent_contacts(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
 
 impl Turn<'_, '_> {
     pub(super) fn presence(&mut self, element: Element<'_>, to: Option<&Jid>, target: Target) {
+        if let (Target::Room(number), Some(to)) = (&target, to) {
+            return self.room_presence(element, to, *number);
+        }
         match (element.attr("type"), to) {
             (None, None) => self.available(element),
             (Some("unavailable"), None) => self.unavailable(element),
@@ -102,6 +105,7 @@ impl Turn<'_, '_> {
         if self.session.availability.take().is_some() {
             self.command(chat::presence::Command::Announce(None));
             self.session.set(Flags::LEFT, true);
+            self.exit_all();
             self.command(chat::presence::Command::Watch { contacts: false, users: Vec::new() });
             self.echo(element);
         }

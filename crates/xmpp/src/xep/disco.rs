@@ -1,12 +1,13 @@
-//! Service Discovery (XEP-0030) of the domain and of accounts.
+//! Service Discovery (XEP-0030) of the domain, its rooms and accounts.
 
 use xmpp_proto::ns;
-use xmpp_proto::payload::disco::{Identity, Info, write_items};
+use xmpp_proto::payload::disco::{Identity, Info, Item, write_items};
 use xmpp_proto::stanza::{Condition, StanzaError};
 
 use crate::address::Target;
 use crate::extensions::{EXTENSIONS, Extension, Spec};
 use crate::session::{Iq, IqHandler, IqKind, Turn};
+use crate::xep::muc;
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(30),
@@ -33,6 +34,11 @@ fn info(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         Target::Server => (SERVER, |one| one.server_features),
         Target::Account => (ACCOUNT, |one| one.account_features),
         // Whether a user exists stays unknown to strangers (XEP-0030 §8).
+        Target::Rooms => {
+            muc::service_info(turn, iq);
+            return Ok(());
+        }
+        Target::Room(number) => return muc::room_info(turn, iq, number),
         Target::User(_) | Target::Elsewhere => return Err(StanzaError::new(Condition::ServiceUnavailable)),
     };
     let features = EXTENSIONS.iter().flat_map(|one| features(one)).copied().collect();
@@ -43,10 +49,20 @@ fn info(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
 
 fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let node = asked_node(iq)?;
-    if !matches!(iq.target, Target::Server | Target::Account) {
-        return Err(StanzaError::new(Condition::ServiceUnavailable));
+    match iq.target {
+        Target::Server => {
+            let rooms = format!("{}.{}", muc::SERVICE, turn.domain());
+            turn.result(iq, |out| {
+                write_items(out, node, |out| {
+                    Item { jid: &rooms, node: None, name: Some("Rooms") }.write(out)
+                });
+            });
+        }
+        Target::Rooms => return muc::service_items(turn, iq),
+        // The occupants are in the presences that the room sends to those in it.
+        Target::Account | Target::Room(_) => turn.result(iq, |out| write_items(out, node, |_| {})),
+        Target::User(_) | Target::Elsewhere => return Err(StanzaError::new(Condition::ServiceUnavailable)),
     }
-    turn.result(iq, |out| write_items(out, node, |_| {}));
     Ok(())
 }
 

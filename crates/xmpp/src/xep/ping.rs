@@ -23,6 +23,8 @@ pub(crate) const EXTENSION: Extension = Extension {
 fn answer(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     match iq.target {
         Target::Server | Target::Account => turn.empty_result(iq),
+        Target::Rooms => turn.empty_result(iq),
+        Target::Room(number) => return turn.ping_occupant(iq, number),
         Target::User(_) | Target::Elsewhere => return Err(StanzaError::new(Condition::ServiceUnavailable)),
     }
     Ok(())

@@ -21,6 +21,7 @@ use xmpp_proto::xml::Element;
 
 use crate::extensions::{Extension, Spec};
 use crate::session::{Flags, Turn};
+use crate::xep::muc;
 use crate::xep::receipts::Expected;
 
 pub(crate) const EXTENSION: Extension = Extension {
@@ -77,6 +78,8 @@ pub(crate) struct Detached {
     pub(crate) counters: Counters,
     /// The user's messages of which the client waits for a receipt or a marker.
     pub(crate) expected: Vec<Expected>,
+    /// The rooms in which the client was.
+    pub(crate) rooms: Vec<muc::Left>,
     /// Of the last event that was delivered.
     pub(crate) position: Position,
     pub(crate) until: Timestamp,
@@ -234,7 +237,7 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { jid: _, flags, availability, stream, mut counters, expected, .. } = detached;
+        let Detached { jid: _, flags, availability, stream, mut counters, expected, rooms, .. } = detached;
         let received = counters.acknowledge(h)?;
         if let Some(id) = counters.id.clone() {
             self.gateway.shared.streams.begin(&id, self.session.bare(), self.io.handle());
@@ -244,6 +247,7 @@ impl Turn<'_, '_> {
         }
         self.session.restore(flags, availability, stream, counters, expected);
         received.into_iter().for_each(|place| self.received(place));
+        self.return_to_rooms(rooms, changes);
         self.changes(changes);
         Ok(())
     }

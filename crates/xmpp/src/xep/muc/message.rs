@@ -1,0 +1,189 @@
+//! Messages in rooms (XEP-0045 §7.4, §8.1).
+
+use std::sync::Arc;
+
+use chat::rooms::Command;
+use chat::{ConversationId, Delivery, Event, Message, RoomChange, Seq, Sub, To, With};
+use xmpp_proto::jid::Jid;
+use xmpp_proto::ns;
+use xmpp_proto::payload::chat_states::ChatState;
+use xmpp_proto::payload::delay::Delay;
+use xmpp_proto::payload::hints::Hints;
+use xmpp_proto::payload::muc::Status;
+use xmpp_proto::payload::{occupant_id, stanza_ids};
+use xmpp_proto::stanza::{Condition, StanzaError};
+use xmpp_proto::xml::{Element, Open};
+
+use super::{MOST_HELD, address};
+use crate::session::{Asked, Stored, Turn};
+
+/// A message that the room sends back to its author (§7.4).
+pub(crate) struct Reflection {
+    room: ConversationId,
+    /// The client's own id of the stanza.
+    id: Option<Box<str>>,
+    body: Box<str>,
+    extension: Option<Box<str>>,
+}
+
+impl Reflection {
+    pub(crate) fn new(
+        room: ConversationId,
+        id: Option<&str>,
+        body: &str,
+        extension: Option<&str>,
+    ) -> Reflection {
+        Reflection { room, id: id.map(Into::into), body: body.into(), extension: extension.map(Into::into) }
+    }
+}
+
+impl Turn<'_, '_> {
+    /// A message to a room.
+    pub(crate) fn room_message(&mut self, element: Element<'_>, number: Option<u64>) {
+        let refusal = |condition| StanzaError::new(condition);
+        let Some(number) = number else { return self.refuse(element, &refusal(Condition::ItemNotFound)) };
+        let room = ConversationId::room(self.session.user.site, number);
+        let to = element.attr("to").and_then(|to| Jid::parse(to).ok());
+        if to.is_some_and(|to| to.resource().is_some()) {
+            // §7.5: members write to each other's address, which the room shows.
+            return self.refuse(element, &refusal(Condition::NotAllowed));
+        }
+        if element.attr("type") != Some("groupchat") && self.mediated(element, room) {
+            return;
+        }
+        if element.attr("type") != Some("groupchat") {
+            return self.refuse(element, &refusal(Condition::BadRequest));
+        }
+        if self.session.visit(room).is_none() {
+            return self.refuse(element, &refusal(Condition::NotAcceptable));
+        }
+        let body = element.child("body", ns::CLIENT).map(|body| body.text().into_owned());
+        if let (Some(subject), None) = (element.child("subject", ns::CLIENT), &body) {
+            let change = RoomChange { topic: Some(subject.text().into_owned()), ..RoomChange::default() };
+            let change = Command::Change { conversation: room, change: Box::new(change) };
+            return self.ask_for(Asked::of(element, changed), change);
+        }
+        if let Some(on) = crate::xep::chat_states::is_composing(element) {
+            let to = To::Conversation(room);
+            self.command(chat::messages::Command::Typing { to, on });
+        }
+        // Without a body, only what asks for it is kept: an encrypted message does (XEP-0334 §4.4).
+        if body.is_none() && !Hints::of(element).store {
+            return;
+        }
+        self.submit_to_room(element, room, body.unwrap_or_default().into());
+    }
+
+    /// §7.4: the author gets the message as all others do, with the client's own id. `seq` None: the message waits for a
+    /// moderator, which its author does not see.
+    pub(crate) fn reflect(&mut self, reflection: &Reflection, seq: Option<Seq>) {
+        let Reflection { room, id, body, extension } = reflection;
+        let Some(visit) = self.session.visit(*room).filter(|visit| visit.is_shown()) else { return };
+        let nick = visit.nick.clone();
+        let Some(sub) = self.session.jid.local().and_then(Sub::of_address_local) else { return };
+        let stanza = Stanza { id: id.as_deref(), body, extension: extension.as_deref(), seq, delay: None };
+        self.room_message_stanza(*room, &nick, &sub, stanza);
+        if let Some(seq) = seq {
+            self.note_sent((*room, seq));
+        }
+    }
+
+    /// A new message of a room. A client for which too many wait before it is shown the room is out again.
+    pub(crate) fn room_message_event(&mut self, message: &Arc<Message>) {
+        let room = message.conversation;
+        let Some(visit) = self.session.visit(room) else { return };
+        if let Some(arrival) = &mut visit.arrival {
+            if arrival.held.len() < MOST_HELD {
+                return arrival.held.push(Arc::clone(message));
+            }
+            return self.expel(room, &[Status::RemovedByError, Status::OwnPresence]);
+        }
+        let nick = self.gateway.nicks.of(room, &message.from);
+        self.room_stanza(message, &nick, None);
+    }
+
+    pub(super) fn room_stanza(&mut self, message: &Message, nick: &str, delay: Option<Delay<'_>>) {
+        let stanza = Stanza {
+            id: Some(&message.client_id),
+            body: &message.body,
+            extension: message.extension.as_deref(),
+            seq: Some(message.seq),
+            delay,
+        };
+        self.room_message_stanza(message.conversation, nick, &message.from, stanza);
+        self.note_sent((message.conversation, message.seq));
+    }
+
+    fn room_message_stanza(
+        &mut self,
+        room: ConversationId,
+        nick: &str,
+        author: &Sub,
+        Stanza { id, body, extension, seq, delay }: Stanza<'_>,
+    ) {
+        let by = address(room, self.domain());
+        let (from, to) = (format!("{by}/{nick}"), self.session.jid.as_str().to_owned());
+        let stored = Stored::of(extension);
+        self.send(|out| {
+            let open = Open::new(out, "message").attr("type", "groupchat").attr("from", &from);
+            open.attr("to", &to).opt("id", id).children(|out| {
+                if !body.is_empty() {
+                    Open::new(out, "body").text(body);
+                }
+                stored.write(out);
+                if let Some(seq) = seq {
+                    stanza_ids::write_stanza_id(out, &by, &seq.0.to_string());
+                }
+                occupant_id::write(out, &super::occupant_id(author));
+                if let Some(delay) = delay {
+                    delay.write(out);
+                }
+            });
+        });
+    }
+
+    /// §7.2.15: an empty subject is one, too.
+    pub(crate) fn subject(&mut self, room: ConversationId, topic: &str) {
+        let (from, to) = (address(room, self.domain()), self.session.jid.as_str().to_owned());
+        self.send(|out| {
+            Open::new(out, "message")
+                .attr("type", "groupchat")
+                .attr("from", &from)
+                .attr("to", &to)
+                .children(|out| Open::new(out, "subject").text(topic));
+        });
+    }
+
+    pub(crate) fn typing_in_room(&mut self, room: ConversationId, user: &Sub, on: bool) {
+        let nick = self.gateway.nicks.of(room, user);
+        if !self.session.visit(room).is_some_and(|visit| visit.is_shown() && !visit.has_nick(&nick)) {
+            return;
+        }
+        let from = format!("{}/{nick}", address(room, self.domain()));
+        let to = self.session.jid.as_str().to_owned();
+        self.send(|out| {
+            let open = Open::new(out, "message").attr("type", "groupchat").attr("from", &from);
+            open.attr("to", &to).children(|out| {
+                let state = if on { ChatState::Composing } else { ChatState::Paused };
+                state.write(out);
+            });
+        });
+    }
+}
+
+struct Stanza<'a> {
+    id: Option<&'a str>,
+    body: &'a str,
+    extension: Option<&'a str>,
+    seq: Option<Seq>,
+    delay: Option<Delay<'a>>,
+}
+
+/// The room after a change by this session.
+fn changed(turn: &mut Turn<'_, '_>, _: Asked, delivery: &Delivery) {
+    if let Event::Messages(chat::messages::Event::Conversation(conversation)) = &delivery.event
+        && let With::Room(room, _) = &conversation.with
+    {
+        turn.room_changed(conversation.id, room);
+    }
+}
