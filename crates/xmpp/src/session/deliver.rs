@@ -147,8 +147,8 @@ impl Turn<'_, '_> {
                 self.occupant_event(*conversation, occupant, change);
             }
             RoomsEvent::Room { conversation, room } => self.room_changed(*conversation, room),
+            RoomsEvent::Left { conversation, .. } => self.bookmark_gone(*conversation),
             RoomsEvent::MemberCount { .. }
-            | RoomsEvent::Left { .. }
             | RoomsEvent::Member(_)
             | RoomsEvent::Members { .. }
             | RoomsEvent::Link { .. }
@@ -178,7 +178,10 @@ impl Turn<'_, '_> {
                 self.room_message_event(message);
             }
             MessagesEvent::Message(message) => self.message(message, Arrival::Live, before),
-            MessagesEvent::Conversation(conversation) => self.conversation_event(conversation),
+            MessagesEvent::Conversation(conversation) => {
+                self.conversation_event(conversation);
+                self.bookmark_event(conversation);
+            }
             MessagesEvent::Update { message, by } if message.conversation.is_room() => {
                 self.room_message_changed(message, by);
             }

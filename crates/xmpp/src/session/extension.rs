@@ -16,7 +16,7 @@ const CHAT: &str = "chat";
 const PRIVATE: &str = " private";
 
 /// The extension of a client's message. None: it is a chat message with nothing but a body.
-pub(super) fn of(message: Element<'_>) -> Option<Box<str>> {
+pub(crate) fn of(message: Element<'_>) -> Option<Box<str>> {
     with(message, is_kept)
 }
 

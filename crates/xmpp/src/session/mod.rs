@@ -35,7 +35,7 @@ use crate::xep::muc::Visit;
 use crate::xep::receipts::{Expected, MOST_EXPECTED};
 use crate::xep::stream_management::{Counters, Detached};
 pub(crate) use establishment::EXTENSION as ESTABLISHMENT;
-pub(crate) use extension::{Stored, of_reply as extension_of_reply};
+pub(crate) use extension::{Stored, of as extension_of, of_reply as extension_of_reply};
 pub(crate) use held_messages::Arrival;
 pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
@@ -165,6 +165,8 @@ impl Flags {
     pub(crate) const CARBONS: Flags = Flags(1 << 6);
     /// The client synchronises read markers (XEP-0490).
     pub(crate) const DISPLAYED: Flags = Flags(1 << 7);
+    /// The client has read its bookmarks (XEP-0402).
+    pub(crate) const BOOKMARKS: Flags = Flags(1 << 9);
     /// A stanza waits for the look-up of a message. Later ones stay in the connection's buffer.
     const PAUSED: Flags = Flags(1 << 8);
     /// Was available, and has become unavailable.

@@ -57,11 +57,11 @@ impl Turn<'_, '_> {
         self.done(asked);
     }
 
-    /// Looks a message of the conversation with `user` up under several names, one after the other.
+    /// Looks a message of a conversation up under several names, one after the other.
     pub(crate) fn find_named(
         &mut self,
         asked: Asked,
-        user: Sub,
+        to: To,
         mut names: IntoIter<MessageName>,
         then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<Option<&Message>, Refusal>) + Send + 'static,
     ) {
@@ -70,10 +70,10 @@ impl Turn<'_, '_> {
             return self.read_further();
         };
         self.pause();
-        let command = Command::Find { to: To::User(user.clone()), name };
+        let command = Command::Find { to: to.clone(), name };
         self.continue_then(asked, command, move |turn, asked, answer| {
             match answer.map(|answer| found(answer).cloned()) {
-                Ok(None) | Err(Refusal::NoSuchMessage) => return turn.find_named(asked, user, names, then),
+                Ok(None) | Err(Refusal::NoSuchMessage) => return turn.find_named(asked, to, names, then),
                 Ok(Some(message)) => then(turn, asked, Ok(Some(&message))),
                 Err(refusal) => then(turn, asked, Err(refusal)),
             }

@@ -1,6 +1,6 @@
 //! Last Message Correction (XEP-0308), as edits of the domain.
 
-use chat::{Message, MessageChange, Sub};
+use chat::{Message, MessageChange, Sub, To};
 use xmpp_proto::payload::correction;
 use xmpp_proto::xml::Element;
 
@@ -22,7 +22,7 @@ impl Turn<'_, '_> {
     pub(crate) fn correct(&mut self, element: Element<'_>, user: Sub, id: &str) {
         let draft = self.draft(element, &user);
         let (asked, names) = (self.counted(element), self.own_names(id));
-        self.find_named(asked, user, names.into_iter(), move |turn, asked, found| match found {
+        self.find_named(asked, To::User(user), names.into_iter(), move |turn, asked, found| match found {
             Ok(Some(message)) => {
                 let edit = MessageChange::Edit { body: draft.body, extension: draft.extension };
                 turn.change_message(asked, message, vec![edit]);

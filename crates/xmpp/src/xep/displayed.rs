@@ -33,7 +33,7 @@ pub(crate) const EXTENSION: Extension = Extension {
     iq: &[],
 };
 
-pub(crate) static NODE: Node = Node { name: ns::DISPLAYED, items, publish };
+pub(crate) static NODE: Node = Node { name: ns::DISPLAYED, items, publish, retract: None };
 
 /// Items of an answer: those of the conversations with the newest activity.
 const MOST_ITEMS: usize = 500;

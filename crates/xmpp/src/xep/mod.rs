@@ -2,6 +2,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod blocking;
+pub(crate) mod bookmarks;
 pub(crate) mod carbons;
 pub(crate) mod chat_states;
 pub(crate) mod corrections;

@@ -9,7 +9,7 @@ use xmpp_proto::xml::Element;
 use crate::address::Target;
 use crate::extensions::{Extension, Spec};
 use crate::session::{Iq, IqHandler, IqKind, Turn};
-use crate::xep::displayed;
+use crate::xep::{bookmarks, displayed};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(163),
@@ -36,12 +36,16 @@ pub(crate) struct Node {
     /// Answers with the items of these ids; with all, if there are no ids.
     pub(crate) items: fn(&mut Turn<'_, '_>, &Iq<'_>, Vec<String>),
     pub(crate) publish: Publish,
+    /// Deletes the item of this id, and answers. None: items cannot be deleted.
+    pub(crate) retract: Option<Retract>,
 }
 
 /// Publishes an item with this id and payload, and answers.
 type Publish = fn(&mut Turn<'_, '_>, &Iq<'_>, Option<&str>, Option<Element<'_>>) -> Result<(), StanzaError>;
 
-static NODES: &[&Node] = &[&displayed::NODE];
+type Retract = fn(&mut Turn<'_, '_>, &Iq<'_>, &str) -> Result<(), StanzaError>;
+
+static NODES: &[&Node] = &[&bookmarks::NODE, &displayed::NODE];
 
 fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     // Whether another user has a node is not told.
@@ -59,7 +63,10 @@ fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
             check(options.as_ref())?;
             (node.publish)(turn, iq, id, payload)
         }
-        (IqKind::Set, Request::Retract { .. }) => Err(unsupported("delete-items")),
+        (IqKind::Set, Request::Retract { node, id, .. }) => match find(node)?.retract {
+            Some(retract) => retract(turn, iq, id),
+            None => Err(unsupported("delete-items")),
+        },
         (IqKind::Set, Request::Create { .. }) => Err(unsupported("create-nodes")),
         (_, Request::Subscribe { .. } | Request::Unsubscribe { .. }) => Err(unsupported("subscribe")),
         _ => Err(StanzaError::new(Condition::BadRequest)),

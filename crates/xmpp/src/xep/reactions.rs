@@ -56,7 +56,7 @@ impl Turn<'_, '_> {
         let asked = self.counted(element);
         let mut names = vec![MessageName::Theirs(reactions.id.into())];
         names.extend(self.own_names(reactions.id));
-        self.find_named(asked, user, names.into_iter(), move |turn, asked, found| match found {
+        self.find_named(asked, To::User(user), names.into_iter(), move |turn, asked, found| match found {
             Ok(Some(message)) => turn.change_message(asked, message, changes(message, &me, &wanted)),
             Ok(None) => turn.fail(&asked, Refusal::NoSuchMessage),
             Err(refusal) => turn.fail(&asked, refusal),

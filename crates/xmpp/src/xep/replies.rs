@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use chat::messages::MessageName;
-use chat::{Message, Sub};
+use chat::{Message, Sub, To};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::fallback;
@@ -39,7 +39,7 @@ impl Turn<'_, '_> {
         let (mine, theirs) = (self.own_names(reply.id), vec![MessageName::Theirs(reply.id.into())]);
         let names = if is_own { [mine, theirs] } else { [theirs, mine] }.concat();
         let asked = self.counted(element);
-        self.find_named(asked, user, names.into_iter(), move |turn, asked, found| match found {
+        self.find_named(asked, To::User(user), names.into_iter(), move |turn, asked, found| match found {
             Ok(Some(message)) => {
                 draft.reply_to = Some(message.seq);
                 turn.submit(asked, draft);

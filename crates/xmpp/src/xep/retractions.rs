@@ -1,6 +1,6 @@
 //! Message Retraction (XEP-0424), as deletions of the domain.
 
-use chat::{Message, MessageChange, Refusal, Sub};
+use chat::{Message, MessageChange, Refusal, Sub, To};
 use xmpp_proto::payload::date_time::DateTime;
 use xmpp_proto::payload::retraction::{self, Tombstone};
 use xmpp_proto::xml::Element;
@@ -22,7 +22,7 @@ impl Turn<'_, '_> {
     /// A client takes its message with this id back.
     pub(crate) fn retract(&mut self, element: Element<'_>, user: Sub, id: &str) {
         let (asked, names) = (self.counted(element), self.own_names(id));
-        self.find_named(asked, user, names.into_iter(), |turn, asked, found| match found {
+        self.find_named(asked, To::User(user), names.into_iter(), |turn, asked, found| match found {
             Ok(Some(message)) => turn.change_message(asked, message, vec![MessageChange::Delete]),
             Ok(None) => turn.fail(&asked, Refusal::NoSuchMessage),
             Err(refusal) => turn.fail(&asked, refusal),

@@ -67,6 +67,9 @@ impl Turn<'_, '_> {
             let to = To::Conversation(room);
             self.command(chat::messages::Command::Typing { to, on });
         }
+        if self.changes_own_message(element, room) {
+            return;
+        }
         // Without a body, only what asks for it is kept: an encrypted message does (XEP-0334 §4.4).
         if body.is_none() && !Hints::of(element).store {
             return;

@@ -6,6 +6,7 @@
 
 mod admin;
 mod arrival;
+mod changes;
 mod configuration;
 mod discovery;
 pub(crate) mod invitations;
@@ -23,7 +24,7 @@ use crate::extensions::{Extension, Spec};
 
 pub(crate) use discovery::{room_info, service_info, service_items};
 pub(crate) use message::Reflection;
-pub(crate) use nicks::Nicks;
+pub(crate) use nicks::{Nicks, resource};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(45),

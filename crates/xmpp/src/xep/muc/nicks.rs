@@ -31,7 +31,7 @@ impl Nicks {
 }
 
 /// The nickname as the resource of an address. A name that cannot be one is replaced by the user's id.
-pub(super) fn resource(nick: &str, sub: &Sub) -> Box<str> {
+pub(crate) fn resource(nick: &str, sub: &Sub) -> Box<str> {
     match Jid::of(None, "rooms.example", Some(nick)) {
         Ok(jid) => jid.resource().unwrap_or_default().into(),
         Err(_) => sub.address_local().into(),
