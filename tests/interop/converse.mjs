@@ -74,6 +74,41 @@ async function openConverse(name) {
   return page;
 }
 
+/** A room of the demo community with both as members. */
+const ROOM = 'Garden talk';
+
+async function checkRoom(page, name) {
+  const inList = page.locator('converse-rooms-list .open-room', { hasText: ROOM });
+  await check(`${name}: a room is in the list by its bookmark`, shown(inList));
+  await inList.first().click();
+  const room = page.locator('converse-muc');
+  const field = room.locator('textarea.chat-textarea');
+  await check(`${name}: the room opens`, shown(field));
+  await widget.back();
+  await widget.tab('Rooms').click();
+  await widget.page.locator('kith-widget .room-row .row-main', { hasText: ROOM }).first().click();
+  await widget.field.waitFor();
+
+  const hello = `Hello room from Converse by ${name}`;
+  await field.fill(hello);
+  await field.press('Enter');
+  await check(
+    `${name}: a message reaches the room in the widget`,
+    widget.sees(hello).then(() => true),
+  );
+  const reply = `Hello room from the widget to ${name}`;
+  await widget.say(reply);
+  await check(`${name}: a message of the room arrives`, shown(bubble(room, reply)));
+  await check(
+    `${name}: the member is among the occupants`,
+    shown(room.locator('converse-muc-sidebar').getByText(/Mei/)),
+  );
+  if (process.env.SHOTS)
+    await page.screenshot({ path: join(process.env.SHOTS, `converse-room-${name}.png`) });
+  await widget.back();
+  await widget.chatWith('Anna');
+}
+
 const server = await serve();
 const browser = await launch();
 const widget = await Widget.of(await person(browser), { url: `http://127.0.0.1:${webPort}` }, other);
@@ -142,6 +177,7 @@ for (const name of Object.keys(TRANSPORTS)) {
     );
   }
   if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `converse-${name}.png`) });
+  await checkRoom(page, name);
   await page.context().close();
 }
 await browser.close();
