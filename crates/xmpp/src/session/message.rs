@@ -290,3 +290,22 @@ impl Session {
         Some(sending)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::own_id;
+
+    #[test]
+    fn an_author_sees_the_id_of_the_client() {
+        for (client_id, expected) in [
+            ("0a1b2c3d~1", "1"),
+            ("0a1b2c3d~a~b", "a~b"),
+            ("b5f8c1de-0000-4000-8000-000000000002", "b5f8c1de-0000-4000-8000-000000000002"),
+            ("longer-than-8~1", "longer-than-8~1"),
+            ("~1", "~1"),
+            ("not-hex!~1", "not-hex!~1"),
+        ] {
+            assert_eq!(own_id(client_id), expected);
+        }
+    }
+}

@@ -36,8 +36,7 @@ fn of_user<'a>(message: &'a Message, user: &'a Sub) -> impl Iterator<Item = &'a 
 }
 
 /// The changes from the present reactions of a user to the wanted ones.
-fn changes(message: &Message, user: &Sub, wanted: &[Reaction]) -> Vec<MessageChange> {
-    let present: Vec<&Reaction> = of_user(message, user).collect();
+fn differences(present: &[&Reaction], wanted: &[Reaction]) -> Vec<MessageChange> {
     let removed = present.iter().filter(|one| !wanted.contains(one));
     let removed = removed.map(|one| MessageChange::React { reaction: (*one).clone(), on: false });
     let added = wanted.iter().filter(|one| !present.contains(one));
@@ -57,7 +56,10 @@ impl Turn<'_, '_> {
         let mut names = vec![MessageName::Theirs(reactions.id.into())];
         names.extend(self.own_names(reactions.id));
         self.find_named(asked, To::User(user), names.into_iter(), move |turn, asked, found| match found {
-            Ok(Some(message)) => turn.change_message(asked, message, changes(message, &me, &wanted)),
+            Ok(Some(message)) => {
+                let present: Vec<&Reaction> = of_user(message, &me).collect();
+                turn.change_message(asked, message, differences(&present, &wanted));
+            }
             Ok(None) => turn.fail(&asked, Refusal::NoSuchMessage),
             Err(refusal) => turn.fail(&asked, refusal),
         });
@@ -99,9 +101,26 @@ impl Turn<'_, '_> {
 mod tests {
     use super::*;
 
+    fn reaction(text: &str) -> Reaction {
+        Reaction::parse(text).expect("a reaction")
+    }
+
     #[test]
     fn pictures_of_the_site_are_no_emoji() {
-        let reaction = |text| Reaction::parse(text).expect("a reaction");
         assert!(is_emoji(&reaction("👍")) && !is_emoji(&reaction(":party:")));
+    }
+
+    #[test]
+    fn a_client_changes_what_differs() {
+        let (thumb, cake, party) = (reaction("👍"), reaction("🎂"), reaction("🎉"));
+        let present = [&thumb, &cake];
+        let react = |reaction: &Reaction, on| MessageChange::React { reaction: reaction.clone(), on };
+        assert_eq!(differences(&present, &[thumb.clone(), cake.clone()]), []);
+        assert_eq!(
+            differences(&present, &[cake.clone(), party.clone()]),
+            [react(&thumb, false), react(&party, true)]
+        );
+        assert_eq!(differences(&present, &[]), [react(&thumb, false), react(&cake, false)]);
+        assert_eq!(differences(&[], &[thumb.clone()]), [react(&thumb, true)]);
     }
 }
