@@ -31,6 +31,16 @@ pub(crate) const EXTENSION: Extension = Extension {
     ],
 };
 
+pub(crate) const PAGES: Extension = Extension {
+    spec: Spec::Xep(59),
+    name: "Result Set Management",
+    version: "1.0",
+    scenario: "archive",
+    server_features: &[],
+    account_features: &[ns::RSM],
+    iq: &[],
+};
+
 /// A page ends before it has more than this, so that a client with stream management can acknowledge it in time.
 const PAGE_BYTES: usize = 256 * 1024;
 
@@ -111,7 +121,8 @@ fn check_target(iq: &Iq<'_>) -> Result<(), StanzaError> {
     }
 }
 
-/// An id that this archive cannot have given is not found (XEP-0313 §4.3.1).
+/// An id that this archive cannot have given is not found (XEP-0313 §4.3.1). Any other one is a place in the order, even if its message is
+/// not kept any more: a client that comes back after a long time continues there.
 fn position(id: &str) -> Result<u64, StanzaError> {
     id.parse().map_err(|_| StanzaError::new(Condition::ItemNotFound))
 }

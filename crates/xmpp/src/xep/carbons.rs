@@ -26,6 +26,16 @@ pub(crate) const EXTENSION: Extension = Extension {
     ],
 };
 
+pub(crate) const FORWARDING: Extension = Extension {
+    spec: Spec::Xep(297),
+    name: "Stanza Forwarding",
+    version: "1.0",
+    scenario: "carbons",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
 fn switch(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let (IqKind::Set, Target::Account, Some(on)) = (iq.kind, &iq.target, payload::is_enabled(iq.payload))
     else {

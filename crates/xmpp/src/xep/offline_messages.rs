@@ -19,6 +19,16 @@ pub(crate) const EXTENSION: Extension = Extension {
     iq: &[],
 };
 
+pub(crate) const DELAY: Extension = Extension {
+    spec: Spec::Xep(203),
+    name: "Delayed Delivery",
+    version: "2.0",
+    scenario: "offline_messages",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
 impl Turn<'_, '_> {
     pub(crate) fn deliver_offline_messages(&mut self) {
         self.ask_for(Asked::internal(unread_conversations), unread(None));

@@ -15,7 +15,7 @@ use crate::session::{Asked, MessageStanza, Turn, found};
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(444),
     name: "Message Reactions",
-    version: "0.2.0",
+    version: "0.2.1",
     scenario: "reactions",
     server_features: &[],
     account_features: &[],

@@ -24,6 +24,16 @@ pub(crate) const EXTENSION: Extension = Extension {
     iq: &[],
 };
 
+pub(crate) const FALLBACK: Extension = Extension {
+    spec: Spec::Xep(428),
+    name: "Fallback Indication",
+    version: "0.2.1",
+    scenario: "replies",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
 /// Characters of a message that its answer quotes.
 const QUOTED: usize = 200;
 
