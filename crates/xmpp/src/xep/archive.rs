@@ -1,8 +1,13 @@
-//! Message Archive Management (XEP-0313): the direct conversations of the user, in the order of their messages' positions.
+//! Message Archive Management (XEP-0313): the direct conversations of the user, in the order of their messages' positions; and
+//! rooms, each by itself.
 
-use chat::messages::{ArchiveEnd, ArchiveOf, ArchiveQuery, Command, Event as MessagesEvent, MOST_POSITIONS};
-use chat::{Delivery, Event, Message, Refusal, Timestamp, To};
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use chat::messages::{
+    ArchiveEnd, ArchiveOf, ArchiveQuery, Command, Event as MessagesEvent, MOST_POSITIONS, MessageName,
+};
+use chat::{ConversationId, Delivery, Event, Message, Refusal, Seq, Sub, Timestamp, To};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::date_time::DateTime;
@@ -15,7 +20,8 @@ use crate::address::Target;
 use crate::config::Links;
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
-use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn};
+use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn, found};
+use crate::xep::muc;
 use crate::xep::replies::Answered;
 
 pub(crate) const EXTENSION: Extension = Extension {
@@ -43,9 +49,11 @@ pub(crate) const PAGES: Extension = Extension {
 
 /// A page ends before it has more than this, so that a client with stream management can acknowledge it in time.
 const PAGE_BYTES: usize = 256 * 1024;
+/// Of a result without its body and extension, roughly.
+const RESULT_BYTES: usize = 512;
 
 fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
-    check_target(iq)?;
+    let source = Source::of(turn, iq)?;
     if iq.kind == IqKind::Get {
         turn.result(iq, payload::write_fields);
         return Ok(());
@@ -56,10 +64,17 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         return Err(StanzaError::new(Condition::FeatureNotImplemented));
     }
     let results = Results {
+        source,
+        names: HashMap::new(),
         query_id: query.query_id.map(Into::into),
         from: ArchiveEnd::Oldest,
         is_flipped: query.flip_page,
     };
+    if let Source::Room(_) = source
+        && (!query.ids.is_empty() || query.with.is_some())
+    {
+        return Err(StanzaError::new(Condition::FeatureNotImplemented));
+    }
     if !query.ids.is_empty() {
         let positions = query.ids.iter().map(|id| position(id)).collect::<Result<Vec<u64>, _>>()?;
         if positions.len() > MOST_POSITIONS {
@@ -68,9 +83,10 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         results.ask(turn, iq, Command::AtPositions { positions });
         return Ok(());
     }
-    let of = match &query.with {
-        None => ArchiveOf::Direct,
-        Some(with) => match Target::of(Some(with), &turn.session.jid) {
+    let of = match (source, &query.with) {
+        (Source::Room(room), _) => ArchiveOf::One(To::Conversation(room)),
+        (Source::Account, None) => ArchiveOf::Direct,
+        (Source::Account, Some(with)) => match Target::of(Some(with), &turn.session.jid) {
             Target::User(user) => ArchiveOf::One(To::User(user)),
             // Nobody there can have written.
             _ => {
@@ -104,31 +120,87 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         of,
         start: query.start.map(|start| Timestamp(start.0)),
         end: query.end.map(|end| Timestamp(end.0)),
-        after,
-        before,
+        after: None,
+        before: None,
         from,
         limit: query.page.max,
     };
-    Results { from, ..results }.ask(turn, iq, Command::Archive(wanted));
+    let results = Results { from, ..results };
+    match source {
+        Source::Account => {
+            results.ask(turn, iq, Command::Archive(ArchiveQuery { after, before, ..wanted }));
+        }
+        Source::Room(room) => {
+            turn.pause();
+            let asked = Asked::of(iq.element, |_, _, _| ());
+            results.ask_room(turn, asked, room, wanted, [after, before]);
+        }
+    }
     Ok(())
 }
 
-/// Everybody has access to their own archive only. Nothing tells whether another one exists.
-fn check_target(iq: &Iq<'_>) -> Result<(), StanzaError> {
-    match iq.target {
-        Target::Account => Ok(()),
-        _ => Err(StanzaError::new(Condition::ServiceUnavailable)),
-    }
-}
-
-/// An id that this archive cannot have given is not found (XEP-0313 §4.3.1). Any other one is a place in the order, even if its message is
-/// not kept any more: a client that comes back after a long time continues there.
+/// An id that this archive cannot have given is not found (XEP-0313 §4.3.1). Any other one is a place in the order, even if its
+/// message is not kept any more: a client that comes back after a long time continues there.
 fn position(id: &str) -> Result<u64, StanzaError> {
     id.parse().map_err(|_| StanzaError::new(Condition::ItemNotFound))
 }
 
+/// The archive that is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Account,
+    Room(ConversationId),
+}
+
+impl Source {
+    fn of(turn: &Turn<'_, '_>, iq: &Iq<'_>) -> Result<Source, StanzaError> {
+        match iq.target {
+            Target::Account => Ok(Source::Account),
+            Target::Room(Some(number)) => {
+                Ok(Source::Room(ConversationId::room(turn.session.user.site, number)))
+            }
+            Target::Room(None) => Err(StanzaError::new(Condition::ItemNotFound)),
+            // Nothing tells whether another account exists.
+            _ => Err(StanzaError::new(Condition::ServiceUnavailable)),
+        }
+    }
+
+    fn address(self, jid: &Jid) -> String {
+        match self {
+            Source::Account => jid.bare().to_owned(),
+            Source::Room(room) => muc::address(room, jid.domain()),
+        }
+    }
+
+    /// A room that the user may not read looks like one that does not exist.
+    fn refused(self, refusal: Refusal) -> StanzaError {
+        match (self, refusal) {
+            (
+                Source::Room(_),
+                Refusal::NotAMember
+                | Refusal::RoomBanned
+                | Refusal::NotAllowed
+                | Refusal::NoSuchConversation
+                | Refusal::NoSuchMessage,
+            ) => StanzaError::new(Condition::ItemNotFound),
+            _ => stanza_error(refusal),
+        }
+    }
+
+    /// The archive's id of a message.
+    fn id(self, message: &Message) -> String {
+        match self {
+            Source::Account => message.position.to_string(),
+            Source::Room(_) => message.seq.0.to_string(),
+        }
+    }
+}
+
 /// How the results of a query are written.
 struct Results {
+    source: Source,
+    /// Nicknames of the authors, in a room.
+    names: HashMap<Sub, Box<str>>,
     query_id: Option<Box<str>>,
     from: ArchiveEnd,
     is_flipped: bool,
@@ -144,6 +216,58 @@ impl Results {
         });
     }
 
+    /// `after` and `before` of a query of a room are seqs: finds the positions of these messages first.
+    fn ask_room(
+        self,
+        turn: &mut Turn<'_, '_>,
+        asked: Asked,
+        room: ConversationId,
+        mut wanted: ArchiveQuery,
+        [after, before]: [Option<u64>; 2],
+    ) {
+        let Some(seq) = after.or(before) else {
+            return turn.continue_then(asked, Command::Archive(wanted), move |turn, asked, answer| {
+                self.answer_of_room(turn, asked, room, answer);
+            });
+        };
+        let find = Command::Find { to: To::Conversation(room), name: MessageName::Seq(Seq(seq)) };
+        turn.continue_then(asked, find, move |turn, asked, answer| {
+            match answer.map(|answer| found(answer).map(|message| message.position)) {
+                Ok(position) if after.is_some() => {
+                    wanted.after = position;
+                    self.ask_room(turn, asked, room, wanted, [None, before]);
+                }
+                Ok(position) => {
+                    wanted.before = position;
+                    self.ask_room(turn, asked, room, wanted, [None, None]);
+                }
+                Err(refusal) => {
+                    turn.answer_error(&asked, &self.source.refused(refusal));
+                    turn.read_further();
+                }
+            }
+        });
+    }
+
+    /// The authors are named as the room names them.
+    fn answer_of_room(
+        self,
+        turn: &mut Turn<'_, '_>,
+        asked: Asked,
+        room: ConversationId,
+        answer: Result<&Delivery, Refusal>,
+    ) {
+        let Ok(Delivery { event: Event::Messages(MessagesEvent::Found { hits, next }), .. }) = answer else {
+            self.answer(turn, asked, answer);
+            return turn.read_further();
+        };
+        let (messages, is_complete) = (hits.clone(), next.is_none());
+        turn.learn_names(asked, room, hits, move |turn, asked, names| {
+            Results { names, ..self }.write(turn, asked, &messages, is_complete);
+            turn.read_further();
+        });
+    }
+
     fn answer(self, turn: &mut Turn<'_, '_>, asked: Asked, answer: Result<&Delivery, Refusal>) {
         match answer {
             Ok(Delivery { event: Event::Messages(MessagesEvent::Found { hits, next }), .. }) => {
@@ -151,8 +275,10 @@ impl Results {
             }
             Ok(_) => {}
             // Whether a user exists is not answered here.
-            Err(Refusal::NoSuchUser | Refusal::NoSuchConversation) => self.write(turn, asked, &[], true),
-            Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+            Err(Refusal::NoSuchUser | Refusal::NoSuchConversation) if self.source == Source::Account => {
+                self.write(turn, asked, &[], true);
+            }
+            Err(refusal) => turn.answer_error(&asked, &self.source.refused(refusal)),
         }
     }
 
@@ -169,7 +295,7 @@ impl Results {
             self.write_result(turn, (&jid, &links), message, hits);
         }
         let ends = fitting.first().zip(fitting.last());
-        let ends = ends.map(|(first, last)| (first.position.to_string(), last.position.to_string()));
+        let ends = ends.map(|(first, last)| (self.source.id(first), self.source.id(last)));
         turn.answer(asked, |out| {
             let ends = ends.as_ref().map(|(first, last)| (first.as_str(), last.as_str()));
             payload::write_fin(out, is_complete, &Returned { ends, ..Returned::default() });
@@ -178,8 +304,13 @@ impl Results {
 
     /// The messages, from the end of the range where the page begins, that fit in [`PAGE_BYTES`]; at least one.
     fn fitting<'a>(&self, hits: &'a [Arc<Message>], jid: &Jid, links: &Links) -> &'a [Arc<Message>] {
-        let size =
-            |message: &Arc<Message>| MessageStanza::of(message, jid, links).map_or(0, |stanza| stanza.size());
+        let of_room = |message: &Message| {
+            RESULT_BYTES + message.body.len() + message.extension.as_deref().map_or(0, str::len)
+        };
+        let size = |message: &Arc<Message>| match MessageStanza::of(message, jid, links) {
+            Some(stanza) => stanza.size(),
+            None => of_room(message),
+        };
         let sizes = hits.iter().map(size);
         let fits = |sizes: &mut dyn Iterator<Item = usize>| {
             let mut sum = 0;
@@ -203,25 +334,41 @@ impl Results {
         message: &Message,
         hits: &[Arc<Message>],
     ) {
-        let Some(stanza) = MessageStanza::of(message, jid, links) else { return };
-        let answered = hits.iter().find(|one| {
-            one.conversation == message.conversation && Some(one.seq) == message.reply_to && !one.deleted
-        });
-        let answered = answered.map(|one| Answered::new(one, turn.session.is_own(&one.from)));
-        let stanza = stanza.answering(answered.as_ref());
-        let id = message.position.to_string();
+        let mut stanza = Vec::new();
+        match self.source {
+            Source::Account => write_direct(turn, (jid, links), message, hits, &mut stanza),
+            Source::Room(room) => stanza = turn.archived_room_message(room, message, &self.names),
+        }
+        let (from, id) = (self.source.address(jid), self.source.id(message));
         let found = Found { query_id: self.query_id.as_deref(), id: &id, stamp: DateTime(message.time.0) };
         turn.send(|out| {
-            Open::new(out, "message").attr("from", jid.bare()).attr("to", jid.as_str()).children(|out| {
-                found.write(out, |out| stanza.write(out, Some(ns::CLIENT), None));
+            Open::new(out, "message").attr("from", &from).attr("to", jid.as_str()).children(|out| {
+                found.write(out, |out| out.extend_from_slice(&stanza));
             });
         });
     }
 }
 
+fn write_direct(
+    turn: &Turn<'_, '_>,
+    (jid, links): (&Jid, &Links),
+    message: &Message,
+    hits: &[Arc<Message>],
+    out: &mut Vec<u8>,
+) {
+    let Some(stanza) = MessageStanza::of(message, jid, links) else { return };
+    let answered = hits.iter().find(|one| {
+        one.conversation == message.conversation && Some(one.seq) == message.reply_to && !one.deleted
+    });
+    let answered = answered.map(|one| Answered::new(one, turn.session.is_own(&one.from)));
+    stanza.answering(answered.as_ref()).write(out, Some(ns::CLIENT), None);
+}
+
 /// XEP-0313 §5.
 fn metadata(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
-    check_target(iq)?;
+    if Source::of(turn, iq)? != Source::Account {
+        return Err(StanzaError::new(Condition::FeatureNotImplemented));
+    }
     if iq.kind != IqKind::Get {
         return Err(StanzaError::new(Condition::BadRequest));
     }

@@ -121,6 +121,6 @@ mod tests {
             [react(&thumb, false), react(&party, true)]
         );
         assert_eq!(differences(&present, &[]), [react(&thumb, false), react(&cake, false)]);
-        assert_eq!(differences(&[], &[thumb.clone()]), [react(&thumb, true)]);
+        assert_eq!(differences(&[], std::slice::from_ref(&thumb)), [react(&thumb, true)]);
     }
 }

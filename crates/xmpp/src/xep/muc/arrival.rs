@@ -216,7 +216,12 @@ impl Turn<'_, '_> {
         }
     }
 
-    fn nick_of(&self, room: ConversationId, sub: &Sub, names: &HashMap<Sub, Box<str>>) -> Box<str> {
+    pub(super) fn nick_of(
+        &self,
+        room: ConversationId,
+        sub: &Sub,
+        names: &HashMap<Sub, Box<str>>,
+    ) -> Box<str> {
         names.get(sub).cloned().unwrap_or_else(|| self.gateway.nicks.of(room, sub))
     }
 }

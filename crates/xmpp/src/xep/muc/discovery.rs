@@ -24,6 +24,7 @@ const ROOM_FEATURES: &[&str] = &[
     ns::CHAT_STATES,
     ns::MODERATION,
     ns::RETRACTION,
+    ns::MAM,
     ns::PING,
     "muc_persistent",
     "muc_nonanonymous",

@@ -5,6 +5,7 @@
 //! is, and what it knows of them.
 
 mod admin;
+mod archive;
 mod arrival;
 mod changes;
 mod configuration;
