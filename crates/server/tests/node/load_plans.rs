@@ -95,7 +95,8 @@ fn xmpp_clients_sign_in_and_lose_nothing() {
     let report: Value = serde_json::from_str(&report).unwrap();
     assert!(report["delivered"].as_u64() > Some(0), "{report}");
     assert_eq!((&report["lost"], &report["doubled"]), (&0.into(), &0.into()), "{report}");
-    assert!(scratch.fails("load typing --transport xmpp").contains("the web protocol only"));
+    fs::write(scratch.path().join("typing.toml"), "[typing]\ntransport = \"xmpp\"\n").unwrap();
+    assert!(scratch.fails("load run typing.toml").contains("the web protocol only"));
 }
 
 #[test]
