@@ -6,7 +6,7 @@ use xmpp_proto::ns;
 use xmpp_proto::payload::carbons::{self, Direction};
 use xmpp_proto::payload::delay::Delay;
 use xmpp_proto::payload::markers::Marker;
-use xmpp_proto::payload::{self, stanza_ids};
+use xmpp_proto::payload::stanza_ids;
 use xmpp_proto::xml::Open;
 
 use super::extension::Stored;
@@ -82,11 +82,7 @@ impl<'a> MessageStanza<'a> {
             return retractions::write_tombstone(out, self.message);
         }
         let quotation = self.answered.map_or("", Answered::quotation);
-        let body = oob::body(&self.message.body, &self.files);
-        if !body.is_empty() {
-            Open::new(out, "body").text(&format!("{quotation}{body}"));
-        }
-        self.files.iter().for_each(|url| payload::oob::write(out, url));
+        oob::write_body(out, quotation, &self.message.body, &self.files);
         if let Some(answered) = self.answered {
             answered.write(out, self.archive.rsplit('@').next().unwrap_or_default());
         }

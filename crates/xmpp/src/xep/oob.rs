@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 
 use chat::Message;
+use xmpp_proto::payload::oob;
+use xmpp_proto::xml::Open;
 
 use crate::config::Links;
 use crate::extensions::{Extension, Spec};
@@ -25,8 +27,17 @@ pub(crate) fn addresses(message: &Message, links: &Links) -> Vec<String> {
     files.filter(|url| !url.is_empty()).collect()
 }
 
+/// Writes the body of a message, and the addresses of its files. `quotation` stands before the text.
+pub(crate) fn write_body(out: &mut Vec<u8>, quotation: &str, text: &str, files: &[String]) {
+    let body = body(text, files);
+    if !body.is_empty() {
+        Open::new(out, "body").text(&format!("{quotation}{body}"));
+    }
+    files.iter().for_each(|url| oob::write(out, url));
+}
+
 /// The text of a message, and a line for each file.
-pub(crate) fn body<'a>(text: &'a str, files: &[String]) -> Cow<'a, str> {
+fn body<'a>(text: &'a str, files: &[String]) -> Cow<'a, str> {
     match (text, files) {
         (text, []) => Cow::Borrowed(text),
         ("", files) => Cow::Owned(files.join("\n")),

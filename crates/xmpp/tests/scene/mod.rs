@@ -12,8 +12,8 @@ use std::time::Duration;
 use axum::Router;
 use chat::token::{Claims, sign};
 use chat::{
-    Delivery, FileFound, FileLimits, FileType, Mode, Node, NodeConfig, Outbox, Secret, SecretKind,
-    SessionHandle, Site, SiteId, SiteStore, Sub, Timestamp, To, Wish,
+    ConversationId, Delivery, FileFound, FileLimits, FileType, Mode, Node, NodeConfig, Outbox, Secret,
+    SecretKind, SessionHandle, Site, SiteId, SiteStore, Sub, Timestamp, To, Wish,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -145,11 +145,14 @@ impl Scene {
         }
     }
 
-    /// A member uploads a text of ten bytes for a conversation with another one. Returns its id on the wire.
-    pub(crate) fn upload(&mut self, by: &str, name: &str, user: &str) -> String {
+    /// A member uploads a text of ten bytes, for a user or for a conversation by its id on the wire. Returns the id of the file.
+    pub(crate) fn upload(&mut self, by: &str, name: &str, to: &str) -> String {
         let limits = FileLimits { file_bytes: 100, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
         let (node, now, token) = (Arc::clone(&self.node), Timestamp(self.now_ms), self.token(by));
-        let to = To::User(Sub::parse(user).unwrap());
+        let to = match u64::from_str_radix(to, 16).ok().filter(|_| to.len() == 16) {
+            Some(key) => To::Conversation(ConversationId { site: SiteId(1), key }),
+            None => To::User(Sub::parse(to).unwrap()),
+        };
         let wish = Wish { to, name: name.into(), bytes: 10, voice: false, duration_ms: None, peaks: None };
         let (sender, created) = std::sync::mpsc::channel();
         let maker = Arc::clone(&node);

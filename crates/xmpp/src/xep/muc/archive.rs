@@ -13,7 +13,7 @@ use xmpp_proto::xml::Open;
 
 use super::{address, nicks};
 use crate::session::{Asked, Stored, Turn, own_id};
-use crate::xep::retractions;
+use crate::xep::{oob, retractions};
 
 impl Turn<'_, '_> {
     /// Asks for the nicknames of the authors of these messages.
@@ -56,9 +56,7 @@ impl Turn<'_, '_> {
             if message.deleted {
                 return retractions::write_tombstone(out, message);
             }
-            if !message.body.is_empty() {
-                Open::new(out, "body").text(&message.body);
-            }
+            oob::write_body(out, "", &message.body, &oob::addresses(message, &self.links()));
             Stored::of(message.extension.as_deref()).write(out);
             stanza_ids::write_stanza_id(out, &by, &message.seq.0.to_string());
             occupant_id::write(out, &super::occupant_id(&message.from));

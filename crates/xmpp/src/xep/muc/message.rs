@@ -16,6 +16,7 @@ use xmpp_proto::xml::{Element, Open};
 
 use super::{MOST_HELD, address};
 use crate::session::{Asked, Stored, Turn};
+use crate::xep::oob;
 
 /// A message that the room sends back to its author (§7.4).
 pub(crate) struct Reflection {
@@ -84,7 +85,8 @@ impl Turn<'_, '_> {
         let Some(visit) = self.session.visit(*room).filter(|visit| visit.is_shown()) else { return };
         let nick = visit.nick.clone();
         let Some(sub) = self.session.jid.local().and_then(Sub::of_address_local) else { return };
-        let stanza = Stanza { id: id.as_deref(), body, extension: extension.as_deref(), seq, delay: None };
+        let stanza =
+            Stanza { id: id.as_deref(), body, extension: extension.as_deref(), files: &[], seq, delay: None };
         self.room_message_stanza(*room, &nick, &sub, stanza);
         if let Some(seq) = seq {
             self.note_sent((*room, seq));
@@ -110,6 +112,7 @@ impl Turn<'_, '_> {
             id: Some(&message.client_id),
             body: &message.body,
             extension: message.extension.as_deref(),
+            files: &oob::addresses(message, &self.links()),
             seq: Some(message.seq),
             delay,
         };
@@ -122,7 +125,7 @@ impl Turn<'_, '_> {
         room: ConversationId,
         nick: &str,
         author: &Sub,
-        Stanza { id, body, extension, seq, delay }: Stanza<'_>,
+        Stanza { id, body, extension, files, seq, delay }: Stanza<'_>,
     ) {
         let by = address(room, self.domain());
         let (from, to) = (format!("{by}/{nick}"), self.session.jid.as_str().to_owned());
@@ -130,9 +133,7 @@ impl Turn<'_, '_> {
         self.send(|out| {
             let open = Open::new(out, "message").attr("type", "groupchat").attr("from", &from);
             open.attr("to", &to).opt("id", id).children(|out| {
-                if !body.is_empty() {
-                    Open::new(out, "body").text(body);
-                }
+                oob::write_body(out, "", body, files);
                 stored.write(out);
                 if let Some(seq) = seq {
                     stanza_ids::write_stanza_id(out, &by, &seq.0.to_string());
@@ -178,6 +179,7 @@ struct Stanza<'a> {
     id: Option<&'a str>,
     body: &'a str,
     extension: Option<&'a str>,
+    files: &'a [String],
     seq: Option<Seq>,
     delay: Option<Delay<'a>>,
 }
