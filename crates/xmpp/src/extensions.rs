@@ -69,6 +69,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &stream::features::CHANNEL_BINDING,
     &xep::reactions::EXTENSION,
     &xep::replies::EXTENSION,
+    &stream::features::STREAM_LIMITS,
     &xep::displayed::EXTENSION,
 ];
 

@@ -115,7 +115,7 @@ impl Gateway {
                 match opening.sasl2.take() {
                     Some(sasl2) => {
                         self.succeed2(&sasl2, session.jid.as_str(), resumed, io);
-                        self.send(io, |out| features::AFTER_BIND.write(out));
+                        self.send_features(&features::AFTER_BIND, io);
                     }
                     None => self.send(io, resumed),
                 }
@@ -147,7 +147,7 @@ impl Gateway {
             });
         };
         self.succeed2(&sasl2, session.jid.as_str(), inline, io);
-        self.send(io, |out| features::AFTER_BIND.write(out));
+        self.send_features(&features::AFTER_BIND, io);
     }
 
     /// RFC 6120 §7.6.2.1 and §4.9.3: the condition that fits the refusal.

@@ -1,12 +1,13 @@
 //! The features that a stream offers at each step (RFC 6120 §4.3.2).
 
 use xmpp_proto::ns;
-use xmpp_proto::payload::{bind2, csi, stream_management as management};
+use xmpp_proto::payload::{bind2, csi, stream_limits, stream_management as management};
 use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, Mechanism};
 use xmpp_proto::xml::Open;
 
 use crate::config::ListenerRole;
 use crate::extensions::{Extension, Spec};
+use crate::gateway::Gateway;
 use crate::transport::Io;
 
 pub(crate) const CHANNEL_BINDING: Extension = Extension {
@@ -88,8 +89,26 @@ pub(super) fn offers_sasl(tls: bool, role: &ListenerRole) -> bool {
     tls || role.allows_plain
 }
 
+pub(crate) const STREAM_LIMITS: Extension = Extension {
+    spec: Spec::Xep(478),
+    name: "Stream Limits Advertisement",
+    version: "0.2.0",
+    scenario: "stream_limits",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
+impl Gateway {
+    pub(super) fn send_features(&mut self, features: &Features, io: &mut Io<'_>) {
+        let most = self.shared.config.limits.stanza_bytes;
+        self.send(io, |out| features.write(out, most));
+    }
+}
+
 impl Features {
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+    /// `most`: bytes of a stanza.
+    fn write(&self, out: &mut Vec<u8>, most: usize) {
         Open::new(out, "stream:features").children(|out| {
             if let Some(need) = self.starttls {
                 Open::new(out, "starttls").attr("xmlns", ns::TLS).children(|out| {
@@ -116,6 +135,7 @@ impl Features {
                 }
                 management::write_feature(out);
                 csi::write_feature(out);
+                stream_limits::write(out, most, None);
             }
         });
     }

@@ -163,7 +163,7 @@ impl Gateway {
             Phase::Authenticated(_) => features::AFTER_SASL,
             _ => features::before_sasl(opening.is_secure, &role, io),
         };
-        self.send(io, |out| features.write(out));
+        self.send_features(&features, io);
         Ok(())
     }
 

@@ -170,7 +170,7 @@ impl Gateway {
         let identifier = identifier.unwrap_or_else(|| domain.to_owned());
         if let Some(sasl2) = opening.sasl2.take() {
             self.succeed2(&sasl2, &identifier, |_| {}, io);
-            self.send(io, |out| features::AFTER_SASL.write(out));
+            self.send_features(&features::AFTER_SASL, io);
         }
     }
 
