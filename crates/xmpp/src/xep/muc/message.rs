@@ -159,7 +159,8 @@ impl Turn<'_, '_> {
     }
 
     pub(crate) fn typing_in_room(&mut self, room: ConversationId, user: &Sub, on: bool) {
-        let nick = self.gateway.nicks.of(room, user);
+        // Typing of somebody whom the client does not see in the room would show a stranger there.
+        let Some(nick) = self.gateway.nicks.known(room, user) else { return };
         if !self.session.visit(room).is_some_and(|visit| visit.is_shown() && !visit.has_nick(&nick)) {
             return;
         }

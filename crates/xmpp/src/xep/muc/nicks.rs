@@ -26,7 +26,12 @@ impl Nicks {
     }
 
     pub(crate) fn of(&self, room: ConversationId, sub: &Sub) -> Box<str> {
-        self.by_room.get(&(room, sub.clone())).cloned().unwrap_or_else(|| sub.address_local().into())
+        self.known(room, sub).unwrap_or_else(|| sub.address_local().into())
+    }
+
+    /// None: the user was no occupant of the room lately.
+    pub(crate) fn known(&self, room: ConversationId, sub: &Sub) -> Option<Box<str>> {
+        self.by_room.get(&(room, sub.clone())).cloned()
     }
 }
 
