@@ -184,7 +184,7 @@ impl Filters {
         strongest
     }
 
-    /// The cost of matching a text, in characters times patterns; 0: the site has no filters.
+    /// The cost of matching a text, in characters times patterns; 0: the site has no filters, or the text is empty.
     pub(crate) fn cost(&self, compiled: &CompiledFilters, body: &str) -> u64 {
         if self.is_empty() && !compiled.is_unreadable() {
             return 0;
@@ -195,6 +195,9 @@ impl Filters {
     /// All matches, for tests of the filters, and for moderators who check a message.
     pub fn hits(&self, compiled: &CompiledFilters, body: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
+        if self.cost(compiled, body) == 0 {
+            return hits;
+        }
         self.look(compiled, body, |kind, what, act| {
             let hit = Hit { kind, what: what.to_owned(), act };
             if hits.len() < MOST_HITS && !hits.contains(&hit) {
@@ -359,6 +362,20 @@ mod tests {
         assert!(why(r"(a)\1").starts_with("filters.patterns: "), "it looks back");
         let many = vec![("x", FilterAct::Flag); PATTERNS + 1];
         assert!(patterns(&many).is_err());
+    }
+
+    #[test]
+    fn a_pattern_that_fits_everything_does_not_fit_an_empty_text() {
+        let some = Filters {
+            patterns: vec![Pattern { pattern: "a|".into(), act: FilterAct::Flag }],
+            ..Filters::default()
+        };
+        let compiled = CompiledFilters::new(&some).unwrap();
+        assert_eq!((some.verdict(&compiled, ""), some.hits(&compiled, "").len()), (None, 0));
+        assert_eq!(
+            (some.verdict(&compiled, "b"), some.hits(&compiled, "b").len()),
+            (Some(FilterAct::Flag), 1)
+        );
     }
 
     #[test]
