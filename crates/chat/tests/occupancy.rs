@@ -31,7 +31,7 @@ fn enter_as(
             assert_eq!(conversation.id, room);
             let mut occupants = occupants.clone();
             occupants.sort_by(|a, b| a.sub.cmp(&b.sub));
-            Ok((me.clone(), occupants))
+            Ok(((**me).clone(), occupants))
         }
         [event!(Some(1), session::Refused(refusal))] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
@@ -46,10 +46,10 @@ fn enter(scene: &Scene, device: &Device, room: ConversationId) -> Vec<String> {
 /// What a device learns of occupants, as words.
 fn heard(scene: &Scene, device: &Device) -> Vec<String> {
     let words = |delivery: &Delivery| match delivery {
-        event!(rooms::Occupant { occupant: Occupant { nick, role, .. }, change, .. }) => Some(match change {
-            OccupantChange::Here => format!("{nick} is here as {role:?}"),
-            OccupantChange::Renamed { from } => format!("{from} is {nick}"),
-            OccupantChange::Gone(reason) => format!("{nick} is gone, {reason:?}"),
+        event!(rooms::Occupant { occupant, change, .. }) => Some(match (&**occupant, change) {
+            (Occupant { nick, role, .. }, OccupantChange::Here) => format!("{nick} is here as {role:?}"),
+            (Occupant { nick, .. }, OccupantChange::Renamed { from }) => format!("{from} is {nick}"),
+            (Occupant { nick, .. }, OccupantChange::Gone(reason)) => format!("{nick} is gone, {reason:?}"),
         }),
         _ => None,
     };

@@ -443,7 +443,7 @@ fn events_for_sessions() -> Vec<Event> {
             .into(),
         rooms::Event::Occupant {
             conversation: room_id(),
-            occupant: occupant(),
+            occupant: Box::new(occupant()),
             change: OccupantChange::Renamed { from: "Ann".into() },
         }
         .into(),
@@ -468,7 +468,7 @@ fn answers() -> Vec<Event> {
         session::Event::TokenOk { expires: AT }.into(),
         rooms::Event::Entered {
             conversation: Box::new(conversation()),
-            me: occupant(),
+            me: Box::new(occupant()),
             occupants: vec![occupant()],
         }
         .into(),

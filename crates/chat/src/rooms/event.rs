@@ -48,14 +48,14 @@ pub enum Event {
     /// This session is in the room now.
     Entered {
         conversation: Box<Conversation>,
-        me: Occupant,
+        me: Box<Occupant>,
         /// The others whom one sees, in no order.
         occupants: Vec<Occupant>,
     },
     /// An occupant of a room in which this session is has come, changed or gone.
     Occupant {
         conversation: ConversationId,
-        occupant: Occupant,
+        occupant: Box<Occupant>,
         change: OccupantChange,
     },
     Occupants {

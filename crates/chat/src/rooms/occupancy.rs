@@ -271,7 +271,7 @@ impl Occupancy {
         }
         let shown = now.by_user.iter().filter(|(num, here)| here.is_shown && **num != user);
         let occupants = shown.map(|(_, here)| here.occupant.clone()).collect();
-        sessions.answer(session.handle, re, Event::Entered { conversation, me, occupants });
+        sessions.answer(session.handle, re, Event::Entered { conversation, me: Box::new(me), occupants });
         self.changed(table);
     }
 
@@ -422,7 +422,7 @@ fn send(
     occupant: Occupant,
     change: OccupantChange,
 ) {
-    sessions.send_all(to, Event::Occupant { conversation, occupant, change });
+    sessions.send_all(to, Event::Occupant { conversation, occupant: Box::new(occupant), change });
 }
 
 fn send_to_room(
