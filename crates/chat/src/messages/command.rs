@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 
 use crate::command::{Answer, AnswerTo, Policy, command_of};
 use crate::messages::Messages;
@@ -278,7 +279,7 @@ impl Command {
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
             Command::Send { client_id: _, to: _, body, extension, reply_to: _, files: _, rich } => {
-                let mut texts: Vec<&str> = vec![body];
+                let mut texts: SmallVec<[&str; 2]> = smallvec![&**body];
                 texts.extend(extension.as_deref());
                 let mut can_wait = true;
                 if let Some(rich) = rich {

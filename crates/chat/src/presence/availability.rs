@@ -88,14 +88,15 @@ impl Presences {
 impl Shard {
     /// Publishes the user's presence; None: nothing has changed.
     pub(crate) fn publish(&mut self, id: UserId, now: Timestamp) -> Option<News> {
+        let is_announced = self.announcements.contains_key(&id);
         let user = self.user(id)?;
+        if user.announced == OfAnnounced::None && !is_announced {
+            return user.publish(now);
+        }
         let presence = user.shown();
         let is_changed = std::mem::replace(&mut user.published, presence) != presence;
         let mut news = user.news(presence, now);
         news.is_changed = is_changed;
-        if user.announced == OfAnnounced::None && !self.announcements.contains_key(&id) {
-            return is_changed.then_some(news);
-        }
         let user = self.user(id)?;
         let is_hidden = user.has_left
             || user.privacy.presence == Audience::Nobody

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 
 use crate::command::{Answer, Policy, command_of};
 use crate::presence::Presences;
@@ -55,7 +56,7 @@ impl Command {
             }
             Command::Announce(Some(availability)) => {
                 let Availability { show: _, priority: _, status, extension } = &**availability;
-                Publication { texts: vec![status, extension], ..Publication::default() }
+                Publication { texts: smallvec![&**status, &**extension], ..Publication::default() }
             }
             // Programs write it, for programs; the receiver is a contact.
             Command::Relay { to: _, resource: _, payload } => Publication::text(payload),

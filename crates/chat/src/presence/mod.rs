@@ -300,14 +300,15 @@ impl Presences {
     pub(crate) fn published(&self, id: UserId) -> Published {
         let mut shard = self.sessions.lock(id);
         let Some(user) = shard.user(id) else { return Published::OFFLINE };
-        if user.has_arrived()
-            && self.news.has_room()
-            && let Some(arrival) = shard.publish(id, self.sessions.last_tick())
-        {
+        let known = Published { presence: user.published, privacy: user.privacy };
+        if !user.has_arrived() || !self.news.has_room() {
+            return known;
+        }
+        if let Some(arrival) = shard.publish(id, self.sessions.last_tick()) {
             self.news.keep_one(arrival);
         }
-        let Some(user) = shard.user(id) else { return Published::OFFLINE };
-        Published { presence: user.published, privacy: user.privacy }
+        let presence = shard.user(id).map_or(known.presence, |user| user.published);
+        Published { presence, ..known }
     }
 
     pub(crate) fn end_grace(&self, now: Timestamp) {
@@ -503,11 +504,16 @@ impl Shard {
     /// Takes the changes that differ from the published state, and drops users who have left.
     fn take_news(&mut self, now: Timestamp) -> Vec<News> {
         let mut news = Vec::new();
+        let is_somebody_announced = !self.announcements.is_empty();
         for id in std::mem::take(&mut self.changed) {
+            if is_somebody_announced {
+                news.extend(self.publish(id, now));
+            }
             let Some(user) = self.user(id) else { continue };
             user.is_changed = false;
-            news.extend(self.publish(id, now));
-            let Some(user) = self.user(id) else { continue };
+            if !is_somebody_announced {
+                news.extend(user.publish(now));
+            }
             if !user.has_left {
                 continue;
             }
@@ -526,6 +532,13 @@ impl UserHere {
     /// Watchers already have the user's current presence.
     pub(crate) fn is_published(&mut self) {
         self.published = self.shown();
+    }
+
+    /// Publishes the presence of a user without announced sessions; None: it has not changed.
+    pub(super) fn publish(&mut self, now: Timestamp) -> Option<News> {
+        let presence = self.shown();
+        let is_changed = std::mem::replace(&mut self.published, presence) != presence;
+        is_changed.then(|| self.news(presence, now))
     }
 
     /// The presence for viewers with permission. Hiding from everybody counts as invisible.

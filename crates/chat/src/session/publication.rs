@@ -5,6 +5,8 @@
 //! The `publication` of each command lists every field, so that a new field does not compile without a
 //! decision.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::session::Asker;
 use crate::site::filters::FilterAct;
 use crate::site::trust;
@@ -13,7 +15,8 @@ use crate::{Hit, Refusal, SiteRole, Timestamp};
 /// The parts of a command that others will see.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Publication<'a> {
-    pub(crate) texts: Vec<&'a str>,
+    /// In place: each message has one or two.
+    pub(crate) texts: SmallVec<[&'a str; 2]>,
     /// Addresses from which the browsers of others would fetch a picture.
     pub(crate) addresses: Vec<&'a str>,
     /// The command is a message that a moderator can check first. Other commands are refused if a filter
@@ -23,7 +26,7 @@ pub(crate) struct Publication<'a> {
 
 impl<'a> Publication<'a> {
     pub(crate) fn text(text: &'a str) -> Publication<'a> {
-        Publication { texts: vec![text], ..Publication::default() }
+        Publication { texts: smallvec![text], ..Publication::default() }
     }
 }
 
