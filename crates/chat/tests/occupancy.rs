@@ -1,4 +1,4 @@
-//! Who is in a room now: entering, nicknames, those who only write, and what others may see.
+//! Occupancy of rooms: entering, nicknames, occupants who only write, and the audience of each change.
 
 use crate::scene;
 
@@ -43,7 +43,7 @@ fn enter(scene: &Scene, device: &Device, room: ConversationId) -> Vec<String> {
     occupants.iter().map(|occupant| occupant.nick.to_string()).collect()
 }
 
-/// What a device learns of occupants, as words.
+/// The changes of occupants that a device has received, as words.
 fn heard(scene: &Scene, device: &Device) -> Vec<String> {
     let words = |delivery: &Delivery| match delivery {
         event!(rooms::Occupant { occupant, change, .. }) => Some(match (&**occupant, change) {

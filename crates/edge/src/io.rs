@@ -56,7 +56,7 @@ impl Io<'_> {
         self.handle
     }
 
-    /// The same connection, for a value that owns its `Io`. It cannot [`hand_over`](Self::hand_over).
+    /// Borrows the connection for a value that owns its `Io`. Such an `Io` cannot [`hand_over`](Self::hand_over).
     pub fn reborrow(&mut self) -> Io<'_> {
         Io {
             line: self.line,
@@ -199,7 +199,7 @@ impl Io<'_> {
         true
     }
 
-    /// What ties an authentication to this TLS connection, if its acceptor is made by
+    /// The channel bindings (RFC 5056) of this TLS connection, if its acceptor is made by
     /// [`with_channel_bindings`](crate::tls::with_channel_bindings).
     pub fn channel_bindings(&self) -> Option<&ChannelBindings> {
         self.line.tls.as_ref().filter(|session| !session.handshaking)?.bindings.as_deref()

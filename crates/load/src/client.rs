@@ -9,6 +9,7 @@ use web_proto::{Code, Command, Event, Hello, VERSION};
 
 use crate::target::{Target, Transport};
 use http::{Content, Head};
+use websocket::Control;
 use xmpp::Framing;
 
 /// Longest accepted message in several frames or lines. A longer one is a fault of the server.
@@ -204,14 +205,10 @@ impl Client {
             State::Websocket(partial) => {
                 let Some(frame) = websocket::read(input)? else { return Ok(0) };
                 let payload = &input[frame.payload.clone()];
-                match frame.opcode {
-                    websocket::PING => websocket::write(websocket::PONG, payload, masks.next(), out),
-                    websocket::PONG => {}
-                    websocket::CLOSE => {
-                        websocket::write(websocket::CLOSE, payload, masks.next(), out);
-                        self.state = State::Over;
-                    }
-                    opcode => message(partial, frame.fin, opcode, payload, &mut sink)?,
+                match websocket::control(frame.opcode, payload, masks, out) {
+                    Control::Data => message(partial, frame.fin, frame.opcode, payload, &mut sink)?,
+                    Control::Answered => {}
+                    Control::Closed => self.state = State::Over,
                 }
                 Ok(frame.bytes)
             }
@@ -236,16 +233,12 @@ impl Client {
             State::Xmpp(stream) => {
                 let Some(frame) = websocket::read(input)? else { return Ok(0) };
                 let payload = &input[frame.payload.clone()];
-                match frame.opcode {
-                    websocket::PING => websocket::write(websocket::PONG, payload, masks.next(), out),
-                    websocket::PONG => {}
-                    websocket::CLOSE => {
-                        websocket::write(websocket::CLOSE, payload, masks.next(), out);
-                        self.state = State::Over;
-                    }
-                    _ if !frame.fin => return Err(Fault::Xmpp("a stanza in several frames")),
+                match websocket::control(frame.opcode, payload, masks, out) {
+                    Control::Data if !frame.fin => return Err(Fault::Xmpp("a stanza in several frames")),
                     // After its `close`, the server closes the WebSocket.
-                    _ => drop(stream.document(payload, masks, out, take)?),
+                    Control::Data => drop(stream.document(payload, masks, out, take)?),
+                    Control::Answered => {}
+                    Control::Closed => self.state = State::Over,
                 }
                 Ok(frame.bytes)
             }

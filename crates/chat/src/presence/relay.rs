@@ -67,7 +67,7 @@ impl Presences {
         self.sessions.answer(stanza.asker.session.handle, stanza.re, Event::RelayDone);
     }
 
-    /// The same answer whether there is no such user, or the asker may not see them.
+    /// A user who does not exist and a session that the asker may not see get the same answer.
     fn no_such_session(&self, stanza: &Stanza) {
         let to = AnswerTo::Request(stanza.re);
         self.sessions.refuse(stanza.asker.session.handle, to, Refusal::NoSuchUser);

@@ -91,7 +91,7 @@ struct Here {
     is_shown: bool,
 }
 
-/// What a user's entry tells of the user.
+/// The user's choices that decide whether others see the entry.
 #[derive(Clone, Copy)]
 pub(crate) struct Showing {
     is_shadowed: bool,

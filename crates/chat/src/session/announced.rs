@@ -30,7 +30,7 @@ pub enum Show {
     Busy,
 }
 
-/// What a session tells contacts about itself.
+/// The availability that a session sends to contacts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Availability {
     pub show: Show,

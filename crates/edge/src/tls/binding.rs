@@ -37,7 +37,7 @@ pub fn with_names(config: &ServerConfig, by_name: HashMap<Box<str>, Arc<Certifie
     Arc::new(config)
 }
 
-/// The same configuration for connections with [`ChannelBindings`]. A handshake costs some microseconds and 100 bytes more.
+/// Adds [`ChannelBindings`] to the connections of a configuration. Each handshake derives a secret and keeps one allocation more.
 pub fn with_channel_bindings(config: &ServerConfig) -> Arc<ServerConfig> {
     let mut config = config.clone();
     config.cert_resolver = Arc::new(Noted(config.cert_resolver));
@@ -46,7 +46,7 @@ pub fn with_channel_bindings(config: &ServerConfig) -> Arc<ServerConfig> {
 }
 
 thread_local! {
-    /// What the call of rustls has told.
+    /// The secret and the certificate that rustls has passed to its callbacks in the current handshake.
     ///
     /// COMPAT(rustls, 2026): its connections without buffers have no exporter, and do not tell which certificate they have used. rustls
     /// calls the key log and the resolver on the thread that processes the handshake, one handshake at a time.

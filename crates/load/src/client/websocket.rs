@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::Fault;
+use super::{Fault, Masks};
 use crate::target::Target;
 
 pub(crate) const TEXT: u8 = 1;
 const CONTINUATION: u8 = 0;
 pub(crate) const CLOSE: u8 = 8;
-pub(crate) const PING: u8 = 9;
-pub(crate) const PONG: u8 = 10;
+const PING: u8 = 9;
+const PONG: u8 = 10;
 
 /// Appends the opening handshake (§4.1).
 pub(crate) fn open(target: &Target, path: &str, protocol: &str, out: &mut Vec<u8>) {
@@ -86,6 +86,29 @@ pub(crate) fn read(input: &[u8]) -> Result<Option<Frame>, Fault> {
     }
     let bytes = start + length;
     Ok((input.len() >= bytes).then_some(Frame { fin, opcode, payload: start..bytes, bytes }))
+}
+
+/// What a frame asks of its receiver.
+pub(crate) enum Control {
+    /// It is a part of a message.
+    Data,
+    Answered,
+    /// The server has closed, and got its answer (§5.5.1).
+    Closed,
+}
+
+/// Answers a control frame (§5.5).
+pub(crate) fn control(opcode: u8, payload: &[u8], masks: &mut Masks, out: &mut Vec<u8>) -> Control {
+    match opcode {
+        PING => write(PONG, payload, masks.next(), out),
+        PONG => {}
+        CLOSE => {
+            write(CLOSE, payload, masks.next(), out);
+            return Control::Closed;
+        }
+        _ => return Control::Data,
+    }
+    Control::Answered
 }
 
 const TOO_LONG: Fault = Fault::Websocket("a frame above 1 GiB");

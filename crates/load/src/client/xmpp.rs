@@ -321,7 +321,7 @@ impl Stream {
     }
 }
 
-/// What plans read of a welcome; the rest is as empty as it may be.
+/// A welcome with the fields that plans read; the others are empty.
 const WELCOME: &str = r#"{"t":"welcome","session":"xmpp","me":{"user":"me","name":"me"},"presence":"online","open":true,
 "limits":{"body_bytes":8192,"frame_bytes":65536,"page":100,"watch":100,"idle_ms":120000,"heartbeat_ms":10000},
 "time":0,"expires":0,"resumed":false,"conversations":[],"position":""}"#;

@@ -96,13 +96,7 @@ impl Turn<'_, '_> {
 
     fn answer_asked(&mut self, mut asked: Asked, delivery: &Delivery) {
         if let Some(then) = asked.then.take() {
-            let outcome = delivery.event.refusal().map_or(Ok(delivery), Err);
-            return then(self, asked, outcome);
-        }
-        match delivery.event.refusal() {
-            Some(refusal) if asked.relays => self.not_relayed(&asked, refusal),
-            Some(refusal) => self.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
-            None => (asked.answer)(self, asked, delivery),
+            then(self, asked, delivery.event.refusal().map_or(Ok(delivery), Err));
         }
     }
 

@@ -84,7 +84,7 @@ impl Turn<'_, '_> {
         self.session.extra().held = Some(held);
         let find = Command::Find { to: To::Conversation(message.conversation), name: MessageName::Seq(seq) };
         let message = Arc::clone(message);
-        self.continue_then(Asked::internal(|_, _, _| ()), find, move |turn, _, answer| {
+        self.continue_then(Asked::internal(), find, move |turn, _, answer| {
             let answered = answer.ok().and_then(found);
             let answered = answered.map(|found| Answered::new(found, turn.session.is_own(&found.from)));
             turn.write_message(&message, arrival, answered.as_ref());

@@ -102,43 +102,24 @@ pub(crate) struct Asked {
     pub(crate) from: Option<Box<str>>,
     /// Collects an answer of several pages.
     pub(crate) pages: Vec<u8>,
-    /// Waits for the delivery of a stanza to another session.
-    pub(crate) relays: bool,
-    pub(crate) answer: Answer,
     /// Of a message, among the client's stanzas, if the client has enabled stream management.
     number: Option<u32>,
-    /// Handles the outcome in place of `answer`.
     then: Option<Then>,
 }
 
 impl Asked {
     /// A question of this gateway, which no stanza of the client waits for.
-    pub(crate) fn internal(answer: Answer) -> Asked {
-        Asked {
-            re: 0,
-            kind: None,
-            id: "".into(),
-            from: None,
-            pages: Vec::new(),
-            relays: false,
-            answer,
-            number: None,
-            then: None,
-        }
+    pub(crate) fn internal() -> Asked {
+        Asked { re: 0, kind: None, id: "".into(), from: None, pages: Vec::new(), number: None, then: None }
     }
 
     /// A stanza of the client waits for the answer.
-    pub(crate) fn of(element: Element<'_>, answer: Answer) -> Asked {
+    pub(crate) fn of(element: Element<'_>) -> Asked {
         Asked {
-            re: 0,
             kind: StanzaKind::of(element),
             id: element.attr("id").unwrap_or_default().into(),
             from: element.attr("to").map(Into::into),
-            pages: Vec::new(),
-            relays: false,
-            answer,
-            number: None,
-            then: None,
+            ..Asked::internal()
         }
     }
 }
@@ -378,7 +359,7 @@ impl Turn<'_, '_> {
 
     /// A command whose answer becomes the answer of a stanza.
     pub(crate) fn ask(&mut self, iq: &Iq<'_>, answer: Answer, command: impl Into<Command>) {
-        self.ask_for(Asked::of(iq.element, answer), command);
+        self.ask_for(Asked::of(iq.element), answer, command);
     }
 
     /// A command for a stanza of the client. `then` gets the outcome, and answers the client.
@@ -388,7 +369,7 @@ impl Turn<'_, '_> {
         command: impl Into<Command>,
         then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<&Delivery, Refusal>) + Send + 'static,
     ) {
-        self.continue_then(Asked::of(iq.element, |_, _, _| ()), command, then);
+        self.continue_then(Asked::of(iq.element), command, then);
     }
 
     /// A further command for the same stanza.
@@ -398,26 +379,25 @@ impl Turn<'_, '_> {
         command: impl Into<Command>,
         then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<&Delivery, Refusal>) + Send + 'static,
     ) {
-        asked.then = Some(Box::new(then));
-        self.ask_for(asked, command);
-    }
-
-    /// Asks the next page of an answer.
-    pub(crate) fn ask_for(&mut self, mut asked: Asked, command: impl Into<Command>) {
         let extra = self.session.extra();
         if extra.asked.len() >= MOST_ASKED {
-            if let Some(then) = asked.then.take() {
-                return then(self, asked, Err(Refusal::RateLimited { retry_after_ms: 1000 }));
-            }
-            let error = StanzaError::new(Condition::ResourceConstraint);
-            return self.answer_error(&asked, &error);
+            return then(self, asked, Err(Refusal::Overloaded { retry_after_ms: 1000 }));
         }
         extra.last_re = extra.last_re.wrapping_add(1);
         asked.re = extra.last_re;
+        asked.then = Some(Box::new(then));
         let request = Request { re: Some(asked.re.into()), command: command.into() };
         extra.asked.push(asked);
         let (id, now) = (self.id(), self.now());
         self.node().command(id, request, now);
+    }
+
+    /// A further command for the same stanza. A refusal is the answer of the client.
+    pub(crate) fn ask_for(&mut self, asked: Asked, answer: Answer, command: impl Into<Command>) {
+        self.continue_then(asked, command, move |turn, asked, outcome| match outcome {
+            Ok(delivery) => answer(turn, asked, delivery),
+            Err(refusal) => turn.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
+        });
     }
 
     /// The result of a request that has waited.

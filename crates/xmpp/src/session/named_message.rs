@@ -45,7 +45,7 @@ impl Turn<'_, '_> {
     /// A message of the client that stream management counts once its outcome is known.
     pub(crate) fn counted(&mut self, element: Element<'_>) -> Asked {
         let number = self.session.management().map(Counters::wait_for_last);
-        Asked { number, ..Asked::of(element, |_, _, _| ()) }
+        Asked { number, ..Asked::of(element) }
     }
 
     pub(crate) fn done(&mut self, asked: &Asked) {
@@ -102,7 +102,7 @@ impl Turn<'_, '_> {
         let (conversation, seq) = (message.conversation, message.seq);
         let command = |change| Command::Change { conversation, seq, change };
         for change in changes {
-            self.continue_then(Asked::internal(|_, _, _| ()), command(change), |_, _, _| ());
+            self.continue_then(Asked::internal(), command(change), |_, _, _| ());
         }
         self.continue_then(asked, command(last), |turn, asked, answer| match answer {
             Ok(_) => turn.done(&asked),

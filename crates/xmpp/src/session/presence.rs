@@ -50,7 +50,7 @@ fn absent_contacts(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
     match next {
         Some(after) => {
             let page = PageOf { after: Some(after.clone()), limit: None };
-            turn.ask_for(asked, chat::contacts::Command::List { page });
+            turn.ask_for(asked, absent_contacts, chat::contacts::Command::List { page });
         }
         None => turn.watch_contacts(),
     }
@@ -129,8 +129,11 @@ impl Turn<'_, '_> {
             return self.refuse(element, &StanzaError::new(Condition::ItemNotFound));
         };
         if let Some(action) = roster::action(kind) {
-            let asked = Asked::of(element, roster::changed);
-            self.ask_for(asked, chat::contacts::Command::Change { action, user });
+            self.ask_for(
+                Asked::of(element),
+                roster::changed,
+                chat::contacts::Command::Change { action, user },
+            );
         }
     }
 
@@ -161,7 +164,7 @@ impl Turn<'_, '_> {
     /// Sends the presence of all contacts to a client that may have missed any change.
     pub(super) fn renew_presence(&mut self) {
         let page = PageOf { after: None, limit: None };
-        self.ask_for(Asked::internal(absent_contacts), chat::contacts::Command::List { page });
+        self.ask_for(Asked::internal(), absent_contacts, chat::contacts::Command::List { page });
     }
 
     pub(super) fn sessions_of(&mut self, user: &UserSessions) {

@@ -2,7 +2,7 @@
 //!
 //! The payload is three lines: name and type, id, and the child elements in the form for storage.
 
-use chat::{Delivery, Refusal, Sub};
+use chat::{Refusal, Sub};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::stanza::{Condition, StanzaError};
@@ -10,9 +10,7 @@ use xmpp_proto::xml::{Element, Open, restore};
 
 use super::{Asked, Turn};
 use crate::address::{self, Target};
-
-/// The receiver's answer is a stanza of its own.
-fn delivered(_: &mut Turn<'_, '_>, _: Asked, _: &Delivery) {}
+use crate::refusal::stanza_error;
 
 impl Turn<'_, '_> {
     /// The session to which a stanza is addressed by its full JID, unless only this server can answer for it.
@@ -30,8 +28,17 @@ impl Turn<'_, '_> {
         let Some(payload) = payload(element) else {
             return self.refuse(element, &StanzaError::new(Condition::BadRequest));
         };
-        let asked = Asked { relays: true, ..Asked::of(element, delivered) };
-        self.ask_for(asked, chat::presence::Command::Relay { to, resource, payload });
+        let command = chat::presence::Command::Relay { to, resource, payload };
+        self.continue_then(Asked::of(element), command, |turn, asked, outcome| {
+            // The receiver's answer is a stanza of its own.
+            let Err(refusal) = outcome else { return };
+            // RFC 6121 §8.5.3.2.3: the same answer whether the session does not exist, or may not be seen.
+            let error = match refusal {
+                Refusal::NoSuchUser => StanzaError::new(Condition::ServiceUnavailable),
+                _ => stanza_error(refusal),
+            };
+            turn.answer_error(&asked, &error);
+        });
     }
 
     /// The answer of this client to the request of another session.
@@ -39,18 +46,9 @@ impl Turn<'_, '_> {
         if let Some((to, resource)) = self.other_session(to, target)
             && let Some(payload) = payload(element)
         {
-            let asked = Asked::internal(delivered);
-            self.ask_for(asked, chat::presence::Command::Relay { to, resource, payload });
+            let command = chat::presence::Command::Relay { to, resource, payload };
+            self.continue_then(Asked::internal(), command, |_, _, _| ());
         }
-    }
-
-    /// RFC 6121 §8.5.3.2.3: the same answer whether the session does not exist, or may not be seen.
-    pub(super) fn not_relayed(&mut self, asked: &Asked, refusal: Refusal) {
-        let error = match refusal {
-            Refusal::NoSuchUser => StanzaError::new(Condition::ServiceUnavailable),
-            _ => crate::refusal::stanza_error(refusal),
-        };
-        self.answer_error(asked, &error);
     }
 
     pub(super) fn relayed(&mut self, from: &Sub, resource: &str, payload: &str) {

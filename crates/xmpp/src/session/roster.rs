@@ -78,7 +78,7 @@ fn write_page(turn: &mut Turn<'_, '_>, mut asked: Asked, delivery: &Delivery) {
     }
     if let Some(after) = next {
         let page = PageOf { after: Some(after.clone()), limit: None };
-        return turn.ask_for(asked, chat::contacts::Command::List { page });
+        return turn.ask_for(asked, write_page, chat::contacts::Command::List { page });
     }
     let items = std::mem::take(&mut asked.pages);
     turn.answer(asked, |out| {
@@ -142,9 +142,8 @@ impl Turn<'_, '_> {
 
     /// Requests that came while the user was away (RFC 6121 §3.1.3).
     pub(super) fn deliver_pending_requests(&mut self) {
-        let asked = Asked::internal(pending_requests);
         let page = PageOf { after: None, limit: None };
-        self.ask_for(asked, chat::contacts::Command::List { page });
+        self.ask_for(Asked::internal(), pending_requests, chat::contacts::Command::List { page });
     }
 }
 
@@ -155,7 +154,7 @@ fn pending_requests(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) 
     }
     if let Some(after) = next {
         let page = PageOf { after: Some(after.clone()), limit: None };
-        turn.ask_for(asked, chat::contacts::Command::List { page });
+        turn.ask_for(asked, pending_requests, chat::contacts::Command::List { page });
     }
 }
 

@@ -90,7 +90,7 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
             Target::User(user) => ArchiveOf::One(To::User(user)),
             // Nobody there can have written.
             _ => {
-                results.write(turn, Asked::of(iq.element, |_, _, _| ()), &[], true);
+                results.write(turn, Asked::of(iq.element), &[], true);
                 return Ok(());
             }
         },
@@ -113,7 +113,7 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     };
     // XEP-0059 §2.7: only the count is wanted, which this archive does not know.
     if query.page.max == Some(0) {
-        results.write(turn, Asked::of(iq.element, |_, _, _| ()), &[], false);
+        results.write(turn, Asked::of(iq.element), &[], false);
         return Ok(());
     }
     let wanted = ArchiveQuery {
@@ -132,7 +132,7 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         }
         Source::Room(room) => {
             turn.pause();
-            let asked = Asked::of(iq.element, |_, _, _| ());
+            let asked = Asked::of(iq.element);
             results.ask_room(turn, asked, room, wanted, [after, before]);
         }
     }

@@ -86,18 +86,17 @@ fn change(
     };
     let mut users = jids.iter().map(user).collect::<Result<Vec<Sub>, _>>()?;
     if let Some(last) = users.pop() {
-        change_all(turn, Asked::of(iq.element, changed), action, users, last);
+        change_all(turn, Asked::of(iq.element), action, users, last);
     }
     Ok(())
 }
 
 /// The answer to the last change answers the client.
-fn change_all(turn: &mut Turn<'_, '_>, mut asked: Asked, action: ContactAction, users: Vec<Sub>, last: Sub) {
+fn change_all(turn: &mut Turn<'_, '_>, asked: Asked, action: ContactAction, users: Vec<Sub>, last: Sub) {
     for user in users {
-        turn.ask_for(Asked::internal(changed), Command::Change { action, user });
+        turn.ask_for(Asked::internal(), changed, Command::Change { action, user });
     }
-    asked.answer = changed;
-    turn.ask_for(asked, Command::Change { action, user: last });
+    turn.ask_for(asked, changed, Command::Change { action, user: last });
 }
 
 fn changed(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {

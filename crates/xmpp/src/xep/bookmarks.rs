@@ -109,7 +109,7 @@ impl Listing {
         turn.pause();
         let (list, write) = (ConversationList::Main, Box::new(write));
         let listing = Listing { rooms: Vec::new(), list, next: None, write };
-        listing.page(turn, Asked::of(iq.element, |_, _, _| ()));
+        listing.page(turn, Asked::of(iq.element));
     }
 
     fn page(mut self, turn: &mut Turn<'_, '_>, asked: Asked) {

@@ -56,7 +56,7 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, ids: Vec<String>) {
     turn.session.set(Flags::DISPLAYED, true);
     turn.pause();
     let listing = Listing { ids, items: Vec::new(), unknown: Vec::new(), next: None };
-    listing.page(turn, Asked::of(iq.element, |_, _, _| ()));
+    listing.page(turn, Asked::of(iq.element));
 }
 
 impl Listing {
@@ -169,7 +169,7 @@ impl Turn<'_, '_> {
         if read == Seq(0) || !(self.session.has(Flags::DISPLAYED) || self.session.has(Flags::CARBONS)) {
             return;
         }
-        let asked = Asked::internal(|_, _, _| ());
+        let asked = Asked::internal();
         self.continue_then(asked, find(conversation, read), |turn, _, answer| {
             let Some(message) = answer.ok().and_then(found) else { return };
             let Some(user) = turn.session.other_user(message) else { return };

@@ -43,7 +43,7 @@ pub(crate) fn displayed(message: Element<'_>, archive: &str) -> Option<MessageNa
 impl Turn<'_, '_> {
     /// The user has read the conversation up to this message.
     pub(crate) fn mark_read(&mut self, user: Sub, name: MessageName) {
-        let asked = Asked::internal(|_, _, _| ());
+        let asked = Asked::internal();
         self.continue_then(asked, Command::Find { to: To::User(user), name }, |turn, _, answer| {
             if let Some(message) = answer.ok().and_then(found) {
                 let (conversation, set) = (message.conversation, MarkerSet::Read(message.seq));

@@ -31,7 +31,7 @@ pub(crate) const DELAY: Extension = Extension {
 
 impl Turn<'_, '_> {
     pub(crate) fn deliver_offline_messages(&mut self) {
-        self.ask_for(Asked::internal(unread_conversations), unread(None));
+        self.ask_for(Asked::internal(), unread_conversations, unread(None));
     }
 }
 
@@ -57,10 +57,10 @@ fn unread_conversations(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delive
             thread: None,
             limit: None,
         };
-        turn.ask_for(Asked::internal(history_page), history);
+        turn.ask_for(Asked::internal(), history_page, history);
     }
     if let Some(after) = next {
-        turn.ask_for(asked, unread(Some(after.clone())));
+        turn.ask_for(asked, unread_conversations, unread(Some(after.clone())));
     }
 }
 
@@ -81,6 +81,6 @@ fn history_page(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
             thread: None,
             limit: None,
         };
-        turn.ask_for(asked, history);
+        turn.ask_for(asked, history_page, history);
     }
 }

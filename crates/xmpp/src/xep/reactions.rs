@@ -68,7 +68,7 @@ impl Turn<'_, '_> {
     /// A user has changed a reaction to a message of a direct conversation.
     pub(crate) fn reacted(&mut self, conversation: ConversationId, seq: Seq, by: Sub) {
         let find = Command::Find { to: To::Conversation(conversation), name: MessageName::Seq(seq) };
-        self.continue_then(Asked::internal(|_, _, _| ()), find, move |turn, _, answer| {
+        self.continue_then(Asked::internal(), find, move |turn, _, answer| {
             if let Some(message) = answer.ok().and_then(found).cloned() {
                 turn.send_reactions(&message, &by);
             }

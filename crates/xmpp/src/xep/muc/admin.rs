@@ -80,7 +80,7 @@ fn list(
     if affiliation == Affiliation::None {
         return Err(StanzaError::new(Condition::BadRequest));
     }
-    list_page(turn, Asked::of(iq.element, |_, _, _| ()), room, affiliation, None);
+    list_page(turn, Asked::of(iq.element), room, affiliation, None);
     Ok(())
 }
 
@@ -215,7 +215,7 @@ fn change(
     // The last one is the next.
     let changes: Result<Vec<MemberChange>, StanzaError> =
         changes.iter().rev().map(|change| member_change(turn, change)).collect();
-    let (changes, asked) = (changes?, Asked::of(iq.element, |_, _, _| ()));
+    let (changes, asked) = (changes?, Asked::of(iq.element));
     if !changes.iter().any(|change| matches!(change.who, Who::Nick(_))) {
         next(turn, asked, room, changes);
         return Ok(());

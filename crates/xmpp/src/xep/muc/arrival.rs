@@ -68,7 +68,7 @@ impl Turn<'_, '_> {
     }
 
     fn ask_to_enter(&mut self, element: Element<'_>, room: ConversationId, nickname: Option<Nickname>) {
-        self.enter(Asked::of(element, |_, _, _| ()), room, nickname);
+        self.enter(Asked::of(element), room, nickname);
     }
 
     fn enter(&mut self, asked: Asked, room: ConversationId, nickname: Option<Nickname>) {
@@ -120,7 +120,7 @@ impl Turn<'_, '_> {
             visit.arrival =
                 Some(Box::new(Arrival { is_resumed: true, ..Arrival::of(History::default(), false) }));
             self.session.visits().push(visit);
-            self.enter(Asked::internal(|_, _, _| ()), room, None);
+            self.enter(Asked::internal(), room, None);
         }
     }
 
@@ -165,7 +165,7 @@ impl Turn<'_, '_> {
                     thread: None,
                     limit: Some(most),
                 };
-                let asked = Asked::internal(|_, _, _| ());
+                let asked = Asked::internal();
                 self.continue_then(asked, history, move |turn, _, answer| turn.past(room, answer.ok()));
             }
             _ => self.name_authors(room),
@@ -187,7 +187,7 @@ impl Turn<'_, '_> {
             return self.show_room(room, &HashMap::new());
         }
         let command = Command::ListNames { conversation: room, users };
-        self.continue_then(Asked::internal(|_, _, _| ()), command, move |turn, _, answer| {
+        self.continue_then(Asked::internal(), command, move |turn, _, answer| {
             let found = match answer {
                 Ok(Delivery { event: Event::Rooms(RoomsEvent::Names { names, .. }), .. }) => &names[..],
                 Ok(_) | Err(_) => &[],

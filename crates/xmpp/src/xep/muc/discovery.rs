@@ -81,7 +81,7 @@ fn all_items(turn: &mut Turn<'_, '_>, mut asked: Asked, delivery: &Delivery) {
     let domain = turn.domain().to_owned();
     write_rooms(&mut asked.pages, rooms, &domain);
     if let Some(next) = next.filter(|_| asked.pages.len() < ITEMS_BYTES) {
-        return turn.ask_for(asked, list(Some(next.clone()), None));
+        return turn.ask_for(asked, all_items, list(Some(next.clone()), None));
     }
     let pages = std::mem::take(&mut asked.pages);
     turn.answer(asked, |out| write_items(out, None, |out| out.extend_from_slice(&pages)));

@@ -42,8 +42,8 @@ impl Turn<'_, '_> {
             }
             Some(Mediated::Decline(_)) => {
                 let answer = RequestAnswer::Dismiss;
-                let asked = Asked::of(element, |_, _, _| {});
-                self.ask_for(asked, Command::AnswerRequest { conversation: room, answer });
+                let asked = Asked::of(element);
+                self.ask_for(asked, |_, _, _| (), Command::AnswerRequest { conversation: room, answer });
             }
             None => return false,
         }
@@ -63,9 +63,13 @@ impl Turn<'_, '_> {
 
     /// Only a refusal is answered. A user who is a member already stays one.
     fn invite(&mut self, element: Element<'_>, room: ConversationId, invited: Sub) {
-        let asked = Asked::of(element, |_, _, _| {});
+        let asked = Asked::of(element);
         let action = MemberAction::Invite;
-        self.ask_for(asked, Command::ChangeMember { conversation: room, user: invited, action });
+        self.ask_for(
+            asked,
+            |_, _, _| (),
+            Command::ChangeMember { conversation: room, user: invited, action },
+        );
     }
 
     /// A conversation of the user is new, or has changed: an invitation that waits for an answer goes to the client.

@@ -62,7 +62,7 @@ impl Turn<'_, '_> {
         if let (Some(subject), None) = (element.child("subject", ns::CLIENT), &body) {
             let change = RoomChange { topic: Some(subject.text().into_owned()), ..RoomChange::default() };
             let change = Command::Change { conversation: room, change: Box::new(change) };
-            return self.ask_for(Asked::of(element, changed), change);
+            return self.ask_for(Asked::of(element), changed, change);
         }
         if let Some(on) = crate::xep::chat_states::is_composing(element) {
             let to = To::Conversation(room);
