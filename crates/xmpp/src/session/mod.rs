@@ -413,13 +413,26 @@ impl Turn<'_, '_> {
     }
 
     pub(crate) fn answer_error(&mut self, asked: &Asked, error: &StanzaError) {
+        self.error_with(asked, error, |_| {});
+    }
+
+    /// An error with further elements before it.
+    pub(crate) fn error_with(
+        &mut self,
+        asked: &Asked,
+        error: &StanzaError,
+        before: impl FnOnce(&mut Vec<u8>),
+    ) {
         let Some(kind) = asked.kind else { return };
         self.send(|out| {
             Open::new(out, kind.name())
                 .attr("type", "error")
                 .opt("id", Some(&*asked.id).filter(|id| !id.is_empty()))
                 .opt("from", asked.from.as_deref())
-                .children(|out| error.write(out));
+                .children(|out| {
+                    before(out);
+                    error.write(out);
+                });
         });
     }
 

@@ -10,11 +10,12 @@ use chat::{
     Message, Nickname, Refusal, Seq, Sub, Timestamp, To, With,
 };
 use xmpp_proto::jid::Jid;
+use xmpp_proto::ns;
 use xmpp_proto::payload::date_time::DateTime;
 use xmpp_proto::payload::delay::Delay;
 use xmpp_proto::payload::muc::{History, Join, Status};
 use xmpp_proto::stanza::{Condition, StanzaError};
-use xmpp_proto::xml::Element;
+use xmpp_proto::xml::{Element, Open};
 
 use super::{Arrival, Left, Visit, address, nicks};
 use crate::refusal::stanza_error;
@@ -80,7 +81,12 @@ impl Turn<'_, '_> {
     }
 
     fn refuse_presence(&mut self, element: Element<'_>, condition: Condition) {
-        self.refuse(element, &StanzaError::new(condition));
+        self.presence_error(&Asked::of(element), &StanzaError::new(condition));
+    }
+
+    /// §7.2.2 and following: some clients know an error of a room by this element.
+    fn presence_error(&mut self, asked: &Asked, error: &StanzaError) {
+        self.error_with(asked, error, |out| Open::new(out, "x").attr("xmlns", ns::MUC).empty());
     }
 
     /// The client leaves the room; the membership stays.
@@ -290,7 +296,7 @@ impl Turn<'_, '_> {
         let Some(visit) = self.session.visit(room) else { return };
         let Some(arrival) = &mut visit.arrival else {
             // A change of the nickname was refused.
-            return self.answer_error(&asked, &stanza_error(refusal));
+            return self.presence_error(&asked, &stanza_error(refusal));
         };
         let is_about_nick = matches!(refusal, Refusal::Muted | Refusal::SiteReadOnly | Refusal::NotAllowed);
         if is_about_nick && !arrival.is_resumed && !std::mem::replace(&mut arrival.has_given_up_nick, true) {
@@ -303,7 +309,7 @@ impl Turn<'_, '_> {
             true => drop(self.session.take_visit(room)),
             false => self.show_room(room, &HashMap::new()),
         }
-        self.answer_error(&asked, &stanza_error(refusal));
+        self.presence_error(&asked, &stanza_error(refusal));
     }
 
     /// The history that the client gets. None: the room gives none.
