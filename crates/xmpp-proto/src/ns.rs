@@ -133,6 +133,8 @@ pub const STANZA_IDS: &str = "urn:xmpp:sid:0";
 pub const UPLOAD: &str = "urn:xmpp:http:upload:0";
 /// XEP-0288.
 pub const BIDI: &str = "urn:xmpp:bidi";
+/// XEP-0377.
+pub const REPORTS: &str = "urn:xmpp:reporting:1";
 /// XEP-0386.
 pub const BIND2: &str = "urn:xmpp:bind:0";
 /// XEP-0388.

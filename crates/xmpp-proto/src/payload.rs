@@ -39,6 +39,7 @@ pub mod reactions;
 pub mod receipts;
 pub mod register;
 pub mod replies;
+pub mod reports;
 pub mod retraction;
 pub mod roster;
 pub mod rsm;

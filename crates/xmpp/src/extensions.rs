@@ -58,6 +58,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::markers::EXTENSION,
     &xep::csi::EXTENSION,
     &xep::stanza_ids::EXTENSION,
+    &xep::reports::EXTENSION,
     &stream::sasl2::BIND2,
     &stream::sasl2::EXTENSION,
     &xep::bookmarks::EXTENSION,
@@ -69,6 +70,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &stream::features::CHANNEL_BINDING,
     &xep::reactions::EXTENSION,
     &xep::replies::EXTENSION,
+    &stream::features::DOWNGRADE_PROTECTION,
     &stream::features::STREAM_LIMITS,
     &xep::displayed::EXTENSION,
 ];

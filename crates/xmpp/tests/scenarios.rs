@@ -74,6 +74,10 @@ impl Stage {
         if let Some(signs_in) = rest.strip_prefix("signs in with ") {
             return self.sign_in(who, signs_in);
         }
+        if rest == "is a moderator" {
+            self.scene.moderators.push(who.to_owned());
+            return Ok(());
+        }
         let mut client = self.clients.remove(who).ok_or_else(|| format!("{who} has not signed in"))?;
         let outcome = self.act_as(who, &mut client, rest);
         self.clients.insert(who.to_owned(), client);

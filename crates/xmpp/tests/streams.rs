@@ -1,6 +1,9 @@
 //! Negotiation of streams: what a client may do before it is signed in, and how a stream ends.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use ring::digest;
+use xmpp_proto::xml::Element;
 
 use crate::scene::Scene;
 use crate::scene::web_client::WebClient;
@@ -167,6 +170,32 @@ fn an_authentication_of_another_tls_connection_is_refused() {
         client.authenticate_plus(&mut scene, header, &password, data);
         assert_eq!(client.take().root().name(), expected, "{header}");
     }
+}
+
+/// XEP-0474: the client compares the hash with the offers that it has seen.
+#[test]
+fn a_challenge_has_a_hash_of_the_offers() {
+    let mut scene = Scene::new();
+    let mut client = XmppClient::open_with_tls(&mut scene);
+    let features = client.take();
+    let offers = |name: &str, ns: &str, text: fn(Element<'_>) -> String| {
+        let mut offers: Vec<String> =
+            features.root().child(name, ns).expect("an offer").children().map(text).collect();
+        offers.sort();
+        offers.join("\u{1e}")
+    };
+    let mechanisms = offers("mechanisms", "urn:ietf:params:xml:ns:xmpp-sasl", |one| one.text().into_owned());
+    let bindings = offers("sasl-channel-binding", "urn:xmpp:sasl-cb:0", |one| {
+        one.attr("type").unwrap_or_default().to_owned()
+    });
+    let hash = digest::digest(&digest::SHA256, format!("{mechanisms}\u{1f}{bindings}").as_bytes());
+    let first = STANDARD.encode("n,,n=anna,r=fyko");
+    let auth = "auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='SCRAM-SHA-256'";
+    client.send(&mut scene, &format!("<{auth}>{first}</auth>"));
+    client.read(&mut scene);
+    let challenge = STANDARD.decode(&*client.take().root().text()).unwrap();
+    let challenge = String::from_utf8(challenge).unwrap();
+    assert!(challenge.ends_with(&format!(",h={}", STANDARD.encode(hash))), "{challenge}");
 }
 
 const BIND2: &str = "<bind xmlns='urn:xmpp:bind:0'><tag>App</tag></bind>";

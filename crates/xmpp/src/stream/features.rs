@@ -2,7 +2,7 @@
 
 use xmpp_proto::ns;
 use xmpp_proto::payload::{bind2, csi, stream_limits, stream_management as management};
-use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, Mechanism};
+use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, Mechanism, ScramHash};
 use xmpp_proto::xml::Open;
 
 use crate::config::ListenerRole;
@@ -18,6 +18,14 @@ pub(crate) const CHANNEL_BINDING: Extension = Extension {
     server_features: &[],
     account_features: &[],
     iq: &[],
+};
+
+/// A client learns from the challenge of SCRAM whether somebody in the middle has removed an offer.
+pub(crate) const DOWNGRADE_PROTECTION: Extension = Extension {
+    spec: Spec::Xep(474),
+    name: "SASL SCRAM Downgrade Protection",
+    version: "0.3.1",
+    ..CHANNEL_BINDING
 };
 
 pub(super) struct Features {
@@ -71,6 +79,12 @@ pub(super) fn bindings<'a>(io: &'a Io<'_>) -> Vec<ChannelBinding<'a>> {
 
 pub(super) fn mechanisms(io: &Io<'_>) -> &'static [Mechanism] {
     if bindings(io).is_empty() { &MECHANISMS[WITHOUT_BINDING..] } else { MECHANISMS }
+}
+
+/// XEP-0474 §6: what was offered on this connection, for the challenge of a mechanism with this hash.
+pub(super) fn downgrade_hash(hash: ScramHash, io: &Io<'_>) -> String {
+    let kinds: Vec<BindingKind> = bindings(io).iter().map(|binding| binding.kind).collect();
+    sasl::downgrade_hash(hash, mechanisms(io), &kinds)
 }
 
 /// Without TLS, a listener offers only STARTTLS, unless the operator allows more.

@@ -14,7 +14,7 @@ use xmpp_proto::sasl::{
 use xmpp_proto::stream::{StreamCondition, StreamError};
 use xmpp_proto::xml::Element;
 
-use super::features::{bindings, mechanisms, offers_sasl};
+use super::features::{bindings, downgrade_hash, mechanisms, offers_sasl};
 use super::{Opening, Phase};
 use crate::Gateway;
 use crate::address::{self, Site};
@@ -266,7 +266,8 @@ impl Gateway {
         let nonce = STANDARD.encode(self.rng.random::<[u8; 18]>());
         let credentials = ScramCredentials { keys: &keys, salt: &found.salt, iterations: found.iterations };
         let offered = bindings(io);
-        let challenge = ScramChallenge { nonce: &nonce, offered: &offered, downgrade_hash: None };
+        let offers = downgrade_hash(hash, io);
+        let challenge = ScramChallenge { nonce: &nonce, offered: &offered, downgrade_hash: Some(&offers) };
         let server = ScramServer::new(mechanism, first, &credentials, &challenge)?;
         self.send_challenge(opening, server.server_first().as_bytes(), io);
         let numbers = found.keys.iter().map(|one| one.number).collect();

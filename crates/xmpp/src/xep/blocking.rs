@@ -10,7 +10,9 @@ use xmpp_proto::xml::Open;
 
 use crate::address::{self, Target};
 use crate::extensions::{Extension, Spec};
+use crate::refusal::stanza_error;
 use crate::session::{Asked, Iq, IqHandler, Turn};
+use crate::xep::reports::Reports;
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(191),
@@ -33,8 +35,15 @@ fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     match Request::of(iq.payload) {
         Some(Ok(Request::List)) => turn.ask(iq, write_list, first_page()),
         Some(Ok(Request::UnblockAll)) => turn.ask(iq, unblock_listed, first_page()),
-        Some(Ok(Request::Block(jids))) => change(turn, iq, ContactAction::Block, &jids)?,
-        Some(Ok(Request::Unblock(jids))) => change(turn, iq, ContactAction::Unblock, &jids)?,
+        Some(Ok(Request::Block(jids))) => {
+            let reports = Reports::of(turn, iq)?;
+            let users = users_of(turn, &jids)?;
+            change(turn, Asked::of(iq.element), ContactAction::Block, users, reports);
+        }
+        Some(Ok(Request::Unblock(jids))) => {
+            let users = users_of(turn, &jids)?;
+            change(turn, Asked::of(iq.element), ContactAction::Unblock, users, Reports::default());
+        }
         Some(Err(condition)) => return Err(StanzaError::new(condition)),
         None => return Err(StanzaError::new(Condition::BadRequest)),
     }
@@ -66,46 +75,38 @@ fn write_list(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
 
 /// XEP-0191 §3.5.
 fn unblock_listed(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
-    let mut users: Vec<Sub> = blocked(delivery).cloned().collect();
-    match users.pop() {
-        Some(last) => change_all(turn, asked, ContactAction::Unblock, users, last),
-        None => turn.answer(asked, |_| {}),
-    }
+    let users = blocked(delivery).cloned().collect();
+    change(turn, asked, ContactAction::Unblock, users, Reports::default());
 }
 
 /// Only members of the site can be blocked: nobody else can write here.
-fn change(
-    turn: &mut Turn<'_, '_>,
-    iq: &Iq<'_>,
-    action: ContactAction,
-    jids: &[Jid],
-) -> Result<(), StanzaError> {
+fn users_of(turn: &Turn<'_, '_>, jids: &[Jid]) -> Result<Vec<Sub>, StanzaError> {
     let user = |jid: &Jid| match Target::of(Some(jid), &turn.session.jid) {
         Target::User(user) => Ok(user),
         _ => Err(StanzaError::new(Condition::ItemNotFound)),
     };
-    let mut users = jids.iter().map(user).collect::<Result<Vec<Sub>, _>>()?;
-    if let Some(last) = users.pop() {
-        change_all(turn, Asked::of(iq.element), action, users, last);
-    }
-    Ok(())
+    jids.iter().map(user).collect()
 }
 
-/// The answer to the last change answers the client.
-fn change_all(turn: &mut Turn<'_, '_>, asked: Asked, action: ContactAction, users: Vec<Sub>, last: Sub) {
-    for user in users {
-        turn.ask_for(Asked::internal(), changed, Command::Change { action, user });
-    }
-    turn.ask_for(asked, changed, Command::Change { action, user: last });
-}
-
-fn changed(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
-    if asked.kind.is_some() {
-        turn.answer(asked, |_| {});
-    }
-    if let Event::Contacts(ContactsEvent::Contact(contact)) = &delivery.event {
-        turn.contact_changed(contact);
-    }
+/// Changes one user after the other, because a request can name more users than there may be commands in flight. Then come the
+/// reports, which answer the client.
+fn change(
+    turn: &mut Turn<'_, '_>,
+    asked: Asked,
+    action: ContactAction,
+    mut users: Vec<Sub>,
+    reports: Reports,
+) {
+    let Some(user) = users.pop() else { return reports.make(turn, asked) };
+    turn.continue_then(asked, Command::Change { action, user }, move |turn, asked, answer| match answer {
+        Ok(delivery) => {
+            if let Event::Contacts(ContactsEvent::Contact(contact)) = &delivery.event {
+                turn.contact_changed(contact);
+            }
+            change(turn, asked, action, users, reports);
+        }
+        Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+    });
 }
 
 impl Turn<'_, '_> {

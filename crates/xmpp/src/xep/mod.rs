@@ -18,6 +18,7 @@ pub(crate) mod ping;
 pub(crate) mod reactions;
 pub(crate) mod receipts;
 pub(crate) mod replies;
+pub(crate) mod reports;
 pub(crate) mod retractions;
 pub(crate) mod stanza_ids;
 pub(crate) mod stream_management;

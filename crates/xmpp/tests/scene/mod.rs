@@ -37,6 +37,8 @@ pub(crate) struct Scene {
     pub(crate) node: Arc<Node>,
     counters: Arc<xmpp::Counters>,
     pub(crate) certificate: tls::Certificate,
+    /// The users whose tokens have this role.
+    pub(crate) moderators: Vec<String>,
     runtime: tokio::runtime::Runtime,
     now_ms: u64,
 }
@@ -140,6 +142,7 @@ impl Scene {
             node,
             counters,
             certificate,
+            moderators: Vec::new(),
             runtime,
             now_ms: START_UNIX_MS,
         }
@@ -203,6 +206,7 @@ impl Scene {
         let claims = Claims {
             sub: user.into(),
             name: Some(format!("The {user}")),
+            role: self.moderators.iter().any(|one| one == user).then(|| "moderator".into()),
             exp: (self.now_ms / 1000 + 3600) as f64,
             ..Claims::default()
         };
