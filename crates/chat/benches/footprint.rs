@@ -781,6 +781,9 @@ impl FileStore for Blank {
     fn file(&self, _: FileId, done: Done<Option<FileRow>>) {
         done(Err(StoreError::Overloaded));
     }
+    fn open_file(&self, _: UserId, _: FileId, done: Done<Result<File, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn complete_file(&self, _: FileId, _: FileFound, done: Done<Option<FileRow>>) {
         done(Err(StoreError::Overloaded));
     }
@@ -798,7 +801,13 @@ impl FileStore for Blank {
     fn grow_file(&self, _: FileId, _: u64, _: FileLimits, done: Done<Result<(), Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
-    fn stale_files(&self, _: Timestamp, _: Timestamp, _: u32) -> Result<Vec<FileId>, StoreError> {
+    fn stale_files(
+        &self,
+        _: Timestamp,
+        _: Timestamp,
+        _: Timestamp,
+        _: u32,
+    ) -> Result<Vec<FileId>, StoreError> {
         Err(StoreError::Overloaded)
     }
     fn forget_files(&self, _: &[FileId]) -> Result<(), StoreError> {

@@ -91,7 +91,8 @@ pub use messages::conversations::{MOST_PINNED, may_pin};
 pub use messages::counts::{Counted, CountedBy, Counts, PollCounts};
 pub use messages::files::{
     ANSWER_WITHIN, Blob, Blobs, FileFound, FileLimits, FilePlace, FileRow, FileStore, Identified, MOST_FILES,
-    MOST_LOOSE, NewFile, Rendition, Wish, file_name, has_room, may_begin_file, may_send_files,
+    MOST_LOOSE, MOST_OPEN, NewFile, Rendition, Reserve, Wish, file_name, has_room, may_begin_file,
+    may_send_files,
 };
 pub use messages::forward::{Forwarded, NewForward};
 pub use messages::gather::{UnpublishedPage, is_gathered, publishes_all};

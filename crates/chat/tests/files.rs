@@ -159,3 +159,71 @@ fn a_message_with_invalid_files_is_refused() {
     assert!(scene.take(&bob).is_empty());
     assert_eq!(scene.post(&ann, to("bob"), "a-1", "words").map(|(_, seq)| seq), Ok(Seq(2)), "the id is free");
 }
+
+fn reserve(scene: &Scene, device: &Device, bytes: u64) -> Result<FileId, Refusal> {
+    let reserve = Reserve { name: "../cat.png".into(), bytes, limits: LIMITS };
+    match &scene.ask(device, Request::new(7, messages::Command::ReserveFile(reserve)))[..] {
+        [event!(Some(7), messages::File { id, name })] => {
+            assert_eq!(&**name, "cat.png");
+            Ok(*id)
+        }
+        [event!(Some(7), session::Refused(refusal))] => Err(*refusal),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn find(scene: &Scene, device: &Device, id: FileId) -> Result<FileId, Refusal> {
+    match &scene.ask(device, Request::new(8, messages::Command::FindFile { id }))[..] {
+        [event!(Some(8), messages::File { id, .. })] => Ok(*id),
+        [event!(Some(8), session::Refused(refusal))] => Err(*refusal),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_reserved_file_goes_with_the_first_message_that_has_it() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.post(&bob, to("ann"), "b-1", "hello").unwrap();
+    for (bytes, refusal) in [(0, Refusal::BadValue), (101, Refusal::FileTooLarge)] {
+        assert_eq!(reserve(&scene, &ann, bytes), Err(refusal));
+    }
+    let file = reserve(&scene, &ann, 10).unwrap();
+    assert_eq!(find(&scene, &ann, file), Err(Refusal::NoSuchFile), "it has not arrived");
+    complete(&scene, file);
+    assert_eq!((find(&scene, &ann, file), find(&scene, &bob, file)), (Ok(file), Err(Refusal::NoSuchFile)));
+    let elsewhere = FileId { site: SiteId(file.site.0 + 1), ..file };
+    assert_eq!(find(&scene, &ann, elsewhere), Err(Refusal::NoSuchFile));
+    let who = |user| identify(&scene, &scene.token(user), None).unwrap();
+    let see = |user| {
+        let row = answer(|then| scene.node.file(file, then)).unwrap();
+        answer(|then| scene.node.may_see_file(&who(user), &row, then))
+    };
+    assert_eq!((see("ann"), see("bob")), (Ok(()), Err(Refusal::NoSuchFile)));
+    scene.take(&bob);
+    send(&scene, &ann, to("bob"), "a-1", vec![file]);
+    let [event!(messages::Message(message))] = &scene.take(&bob)[..] else { panic!("one message") };
+    assert_eq!(message.files[0].id, file);
+    assert_eq!((see("bob"), find(&scene, &ann, file)), (Ok(()), Err(Refusal::NoSuchFile)));
+}
+
+#[test]
+fn a_reserved_file_is_under_the_rules_of_other_uploads() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let file = reserve(&scene, &ann, 10).unwrap();
+    complete(&scene, file);
+    scene.take(&bob);
+    let refused = send(&scene, &ann, to("bob"), "a-1", vec![file]);
+    let is_first = |refusal: &Refusal| *refusal == Refusal::FirstContact;
+    assert!(
+        matches!(&refused[..], [event!(session::SendRefused { refusal, .. })] if is_first(refusal)),
+        "a stranger gets no file: {refused:?}"
+    );
+    let row = answer(|then| scene.node.file(file, then)).unwrap();
+    let owner = || answer(|then| scene.node.file_owner(&row, scene.now(), then)).map(|who| who.user());
+    assert_eq!(owner(), Ok(row.owner));
+    scene.store.set_banned(row.owner, true, Box::new(|_| ()));
+    scene.node.refresh_sites().unwrap();
+    assert_eq!(owner(), Err(Refusal::Banned), "a banned member cannot use an earlier slot");
+}

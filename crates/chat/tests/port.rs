@@ -176,6 +176,14 @@ commands! {
     Command::Messages(messages::Command::Find { .. }) => [
         messages::Command::Find { to: user(), name: messages::MessageName::Theirs("m1".into()) },
     ],
+    Command::Messages(messages::Command::ReserveFile(_)) => [
+        messages::Command::ReserveFile(Reserve {
+            name: TEXT.into(),
+            bytes: 10,
+            limits: FileLimits { file_bytes: 10, user_bytes: 0, guest_bytes: 0, site_bytes: 0 },
+        }),
+    ],
+    Command::Messages(messages::Command::FindFile { .. }) => [messages::Command::FindFile { id: file() }],
     Command::Messages(messages::Command::ChangeThread { .. }) => [
         messages::Command::ChangeThread {
             conversation: room(),

@@ -34,7 +34,7 @@ variants! {
     rooms Rooms: Room MemberCount Left Member Members Link Links Invitation Rooms Entered Occupant
         Occupants Names;
     messages Messages: Ack Message Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
-        Found Held;
+        Found Held File;
     account Account: Renamed Profile Devices AppPasswords AppPassword Exported;
 }
 
@@ -524,6 +524,7 @@ fn answers() -> Vec<Event> {
         messages::Event::Threads { conversation: room_id(), threads: vec![thread()] }.into(),
         messages::Event::Stickers(vec![sticker()]).into(),
         messages::Event::Found { hits: messages(), next: next() }.into(),
+        messages::Event::File { id: FileId { site: SITE, number: 9 }, name: "cat.png".into() }.into(),
         account::Event::Profile(Box::new(ProfileCard {
             person: person(),
             status: Some(Status { text: "away".into(), until: Some(AT) }),

@@ -302,6 +302,8 @@ pub(crate) struct Files {
     pub link_life: Span,
     /// Unsent files are removed after this time.
     pub unsent_life: Span,
+    /// The same for files from apps: encrypted messages name them where no server can read it.
+    pub open_life: Span,
     /// Bucket of S3 or a compatible server; empty: files are in the data directory.
     pub bucket: String,
     /// Such as `https://s3.eu-west-1.amazonaws.com`.
@@ -513,6 +515,7 @@ impl Default for Files {
             url: String::new(),
             link_life: Span::seconds(12 * 3_600),
             unsent_life: Span::seconds(24 * 3_600),
+            open_life: Span::seconds(7 * 24 * 3_600),
             bucket: String::new(),
             bucket_endpoint: String::new(),
             bucket_region: "us-east-1".into(),
@@ -796,7 +799,12 @@ fn check_files(files: &Files) -> Outcome {
             .remedy("set an origin, for example https://files.example, or leave it out"));
     }
     let (hour, month) = (Span::seconds(3_600), Span::seconds(30 * 24 * 3_600));
-    for (key, value) in [("files.link_life", files.link_life), ("files.unsent_life", files.unsent_life)] {
+    let spans = [
+        ("files.link_life", files.link_life),
+        ("files.unsent_life", files.unsent_life),
+        ("files.open_life", files.open_life),
+    ];
+    for (key, value) in spans {
         if value < hour || value > month {
             return Err(Trouble::new(format!("{key} may not be {value}"))
                 .remedy(format!("set {key} between {hour} and {month}, or leave it out")));

@@ -17,6 +17,7 @@ use web::files::{Files, Links, PictureQueue};
 use crate::config;
 use crate::config::Config;
 use crate::trouble::{Outcome, Trouble};
+use crate::xmpp::FilesOfApps;
 
 /// Inside the data directory.
 pub(crate) const FOLDER: &str = "files";
@@ -137,6 +138,22 @@ fn secret(path: &Path) -> io::Result<[u8; 32]> {
     Ok(secret)
 }
 
+fn limits(files: &config::Files) -> FileLimits {
+    FileLimits {
+        file_bytes: files.file_bytes,
+        user_bytes: files.user_bytes,
+        guest_bytes: files.guest_bytes,
+        site_bytes: files.site_bytes,
+    }
+}
+
+/// None: the node has no files.
+pub(crate) fn of_apps(place: &Place, config: &Config) -> Option<FilesOfApps> {
+    let files = &config.files;
+    let life_ms = files.open_life.as_millis();
+    (files.file_bytes > 0).then(|| FilesOfApps { links: place.links.clone(), limits: limits(files), life_ms })
+}
+
 /// The routes of files.
 pub(crate) fn routes(
     node: &Arc<Node>,
@@ -144,12 +161,7 @@ pub(crate) fn routes(
     pictures: Arc<PictureQueue>,
     config: &Config,
 ) -> Router {
-    let limits = FileLimits {
-        file_bytes: config.files.file_bytes,
-        user_bytes: config.files.user_bytes,
-        guest_bytes: config.files.guest_bytes,
-        site_bytes: config.files.site_bytes,
-    };
+    let limits = limits(&config.files);
     web::files::routes(Files {
         node: Arc::clone(node),
         blobs: Arc::clone(&place.blobs),
@@ -171,13 +183,13 @@ const EVERY: Duration = Duration::from_secs(5);
 impl Sweeper {
     pub(crate) fn begin(node: Arc<Node>, blobs: Arc<dyn Blobs>, config: &Config) -> io::Result<Sweeper> {
         let (stop, stopped) = mpsc::channel();
-        let life = config.files.unsent_life.as_millis();
+        let (life, open_life) = (config.files.unsent_life.as_millis(), config.files.open_life.as_millis());
         let sweep = move || {
             if let Err(error) = node.remove_files_of_lost_sites(&*blobs) {
                 tracing::warn!(%error, "cannot remove the files of removed sites");
             }
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                match node.remove_stale_files(&*blobs, life, crate::now()) {
+                match node.remove_stale_files(&*blobs, life, open_life, crate::now()) {
                     Ok(0) => {}
                     Ok(gone) => tracing::debug!(gone, "removed files"),
                     Err(error) => tracing::warn!(%error, "cannot remove unused files"),

@@ -264,7 +264,7 @@ impl Running {
         };
         let xmpp_counters = Arc::new(::xmpp::Counters::default());
         let (xmpp_tls, xmpp_addresses) = (for_xmpp.acceptors(), for_xmpp.addresses());
-        let links = (config.files.file_bytes > 0).then(|| files.links.clone());
+        let files_of_apps = files::of_apps(&files, config);
         let mut gateways = Vec::new();
         let without_listeners = EdgeConfig { listeners: Vec::new(), ..edge_config.clone() };
         gateways.push(edge::Gateway::new(edge_config, inboxes, move |worker| {
@@ -275,7 +275,7 @@ impl Running {
             xmpp_mailboxes,
             xmpp_inboxes,
             Arc::clone(&xmpp_counters),
-            links,
+            files_of_apps,
             without_listeners,
         ));
         let edge = Edge::start_all(gateways).map_err(|error| cannot_listen(config, &error))?;

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::xmpp::{Counters, Gateway, ListenerRole, Mail, Shared, Streams, WebTransports, XmppConfig};
-use chat::Node;
+use ::xmpp::{Counters, FileSlot, Gateway, ListenerRole, Mail, Shared, Streams, WebTransports, XmppConfig};
+use chat::{File, FileId, FileLimits, Node};
 use edge::tls::{Acceptor, CertifiedKey, ServerConfig};
 use edge::{EdgeConfig, Inbox, Listener, Mailboxes};
 use xmpp_proto::xml::Limits;
@@ -163,14 +163,38 @@ fn certificates(folder: &Path) -> Outcome<HashMap<Box<str>, Arc<CertifiedKey>>> 
 /// Addresses of files for apps, which know no page.
 #[derive(Debug)]
 struct FileLinks {
-    links: web::files::Links,
+    files: FilesOfApps,
     /// Of this server.
     origin: String,
 }
 
+/// What apps may do with files.
+#[derive(Debug, Clone)]
+pub(crate) struct FilesOfApps {
+    pub(crate) links: web::files::Links,
+    pub(crate) limits: FileLimits,
+    /// How long the node keeps a file that is in no message.
+    pub(crate) life_ms: u64,
+}
+
 impl ::xmpp::FileLinks for FileLinks {
-    fn link(&self, file: &chat::File) -> String {
-        self.links.absolute(file, &self.origin)
+    fn link(&self, file: &File) -> String {
+        self.files.links.absolute(file, &self.origin)
+    }
+
+    fn slot(&self, id: FileId, name: &str) -> FileSlot {
+        let slot = self.files.links.slot(id, name, &self.origin, self.files.life_ms);
+        let web::files::Slot { put, get, authorization } =
+            slot.expect("links of a node with files make slots");
+        FileSlot { put, get, authorization }
+    }
+
+    fn named(&self, url: &str) -> Option<FileId> {
+        self.files.links.named(url, &self.origin)
+    }
+
+    fn limits(&self) -> FileLimits {
+        self.files.limits
     }
 }
 
@@ -191,11 +215,11 @@ impl Listening {
         mailboxes: Mailboxes<Mail>,
         inboxes: Vec<Inbox<Mail>>,
         counters: Arc<Counters>,
-        links: Option<web::files::Links>,
+        files: Option<FilesOfApps>,
         config: EdgeConfig,
     ) -> edge::Gateway {
         let Listening { listeners, roles, web, limits, origin } = self;
-        let files = links.map(|links| Arc::new(FileLinks { links, origin }) as Arc<dyn ::xmpp::FileLinks>);
+        let files = files.map(|files| Arc::new(FileLinks { files, origin }) as Arc<dyn ::xmpp::FileLinks>);
         let settings = XmppConfig { listeners: roles, web, files, limits, ..XmppConfig::default() };
         let streams = Streams::default();
         let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams });

@@ -45,6 +45,11 @@ impl FileStore for Sqlite {
         self.read(read, done);
     }
 
+    fn open_file(&self, owner: UserId, id: FileId, done: Done<Result<File, Refusal>>) {
+        // On the writer: a message that was sent before this request may have the file.
+        self.write(move |batch| open_file(batch.db, owner, id), done);
+    }
+
     fn complete_file(&self, id: FileId, found: FileFound, done: Done<Option<FileRow>>) {
         self.write(move |batch| complete(batch.db, id, &found), done);
     }
@@ -76,10 +81,11 @@ impl FileStore for Sqlite {
     fn stale_files(
         &self,
         before: Timestamp,
+        open_before: Timestamp,
         empty_before: Timestamp,
         limit: u32,
     ) -> Result<Vec<FileId>, StoreError> {
-        self.admin(|db| stale(db, before, empty_before, limit))
+        self.admin(|db| stale(db, [before, open_before, empty_before], limit))
     }
 
     fn forget_files(&self, files: &[FileId]) -> Result<(), StoreError> {
@@ -106,10 +112,18 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
     if let Err(refusal) = has_room(limits, of_user, bytes_of(db, new.owner.site, ALL)?, new.bytes) {
         return Ok(Err(refusal));
     }
-    let sql = sql!("SELECT count(*) FROM file WHERE site = $1 AND owner = $2 AND message = 0");
+    let is_open = conversation.is_none();
+    let sql = match is_open {
+        false => sql!(
+            "SELECT count(*) FROM file WHERE site = $1 AND owner = $2 AND message = 0 AND conversation <> 0"
+        ),
+        true => sql!(
+            "SELECT count(*) FROM file WHERE site = $1 AND owner = $2 AND message = 0 AND conversation = 0"
+        ),
+    };
     let loose: u32 =
         db.prepare_cached(sql)?.query_row([new.owner.site.0, new.owner.num], |row| row.get(0))?;
-    if let Err(refusal) = may_begin_file(loose) {
+    if let Err(refusal) = may_begin_file(loose, is_open) {
         return Ok(Err(refusal));
     }
     let sql = sql!(
@@ -121,7 +135,7 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
         new.id.site.0,
         new.id.number as i64,
         new.owner.num,
-        conversation.key as i64,
+        conversation.map_or(OPEN, |conversation| conversation.key as i64),
         new.time.0 as i64,
         new.bytes as i64,
         &*new.name,
@@ -157,27 +171,40 @@ fn grow(db: &Connection, id: FileId, arrived: u64, limits: FileLimits) -> Outcom
     Ok(Ok(()))
 }
 
-/// The conversation in which the uploader may post the file.
-fn target_conversation(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refusal>> {
+/// The value of `file.conversation` for [`FilePlace::Open`]. No conversation has this key.
+const OPEN: i64 = 0;
+
+/// The conversation in which the uploader may post the file; None: in any.
+fn target_conversation(db: &Connection, new: &NewFile) -> Outcome<Result<Option<ConversationId>, Refusal>> {
     match &new.place {
+        FilePlace::Open => Ok(Ok(None)),
         FilePlace::Direct(id) => {
             let Some(other) = id.other(new.owner) else { return Ok(Err(Refusal::NoSuchConversation)) };
-            let relation = contact::relation(db, new.owner, other)?;
-            // Contacts may send files, so no further check is needed.
-            if may_send_files(relation, false).is_ok() {
-                return Ok(Ok(*id));
-            }
-            let has_answered = has_answered(db, *id, other)?;
-            Ok(may_send_files(relation, has_answered).map(|()| *id))
+            Ok(may_send_to(db, *id, new.owner, other)?.map(|()| Some(*id)))
         }
         FilePlace::Room(name) => {
             let found = room::find(db, name)?.filter(|room| room.id.site == new.owner.site);
             let Some(room) = found else { return Ok(Err(Refusal::NoSuchConversation)) };
             let stored = room::standing(room::membership(db, room.id, new.owner)?.as_ref());
             let who = standing_to_write(stored, &room.room);
-            Ok(may(who, Act::Post, room.rules()).map(|()| room.id))
+            Ok(may(who, Act::Post, room.rules()).map(|()| Some(room.id)))
         }
     }
+}
+
+/// [`may_send_files`] in a direct conversation.
+fn may_send_to(
+    db: &Connection,
+    id: ConversationId,
+    from: UserId,
+    to: UserId,
+) -> Outcome<Result<(), Refusal>> {
+    let relation = contact::relation(db, from, to)?;
+    // Contacts may send files, so no further check is needed.
+    if may_send_files(relation, false).is_ok() {
+        return Ok(Ok(()));
+    }
+    Ok(may_send_files(relation, has_answered(db, id, to)?))
 }
 
 /// Looks for a message of `other` among the newest messages, from the newest back.
@@ -327,8 +354,8 @@ fn append_with(
     if let Some(repeated) = message::sent_before(batch, append.from, &append.client_id)? {
         return Ok(Ok((repeated, Vec::new())));
     }
-    if !are_ready(batch.db, append.from, append.conversation, files)? {
-        return Ok(Err(Refusal::NoSuchFile));
+    if let Err(refusal) = are_ready(batch.db, append.from, append.conversation, files)? {
+        return Ok(Err(refusal));
     }
     let rich = append.rich.as_deref();
     let checked = match rich::check(batch, append.conversation, append.from, None, rich)? {
@@ -338,7 +365,7 @@ fn append_with(
     let appended = message::append(batch, append)?;
     let mut posted = Vec::new();
     if !files.is_empty() {
-        posted = post(batch.db, appended.position.number, files)?;
+        posted = post(batch.db, append.conversation, appended.position.number, files)?;
     }
     if let Some(rich) = rich {
         let place = rich::Place::of(append.from, &appended);
@@ -347,32 +374,50 @@ fn append_with(
     Ok(Ok((appended, posted)))
 }
 
-/// Whether all of these files can be posted in this conversation.
+/// Whether all of these files can be posted in this conversation. The rules of rooms are checked with the message.
 pub(crate) fn are_ready(
     db: &Connection,
     from: UserId,
     conversation: ConversationId,
     files: &[FileId],
-) -> Outcome<bool> {
+) -> Outcome<Result<(), Refusal>> {
     let sql = sql!(
-        "SELECT 1 FROM file WHERE site = $1 AND id = $2 AND owner = $3 AND conversation = $4 AND message = 0 \
-               AND complete"
+        "SELECT conversation FROM file WHERE site = $1 AND id = $2 AND owner = $3 \
+               AND (conversation = $4 OR conversation = 0) AND message = 0 AND complete"
     );
     let mut statement = db.prepare_cached(sql)?;
+    let mut has_open = false;
     for (at, id) in files.iter().enumerate() {
         let values = params![id.site.0, id.number as i64, from.num, conversation.key as i64];
-        if id.site != from.site || files[..at].contains(id) || !statement.exists(values)? {
-            return Ok(false);
-        }
+        let place = statement.query_row(values, |row| row.get::<_, i64>(0)).optional()?;
+        let Some(place) = place.filter(|_| id.site == from.site && !files[..at].contains(id)) else {
+            return Ok(Err(Refusal::NoSuchFile));
+        };
+        has_open |= place == OPEN;
     }
-    Ok(true)
+    match conversation.other(from).filter(|_| has_open) {
+        Some(other) => may_send_to(db, conversation, from, other),
+        None => Ok(Ok(())),
+    }
+}
+
+fn open_file(db: &Connection, owner: UserId, id: FileId) -> Outcome<Result<File, Refusal>> {
+    let row = load(db, id)?
+        .filter(|row| row.owner == owner && row.conversation.is_none() && row.is_complete && !row.is_posted);
+    Ok(row.map(|row| row.file).ok_or(Refusal::NoSuchFile))
 }
 
 /// Puts files that passed [`are_ready`] into a message.
-pub(crate) fn post(db: &Connection, message: u64, files: &[FileId]) -> Outcome<Vec<File>> {
-    let sql = sql!("UPDATE file SET message = $3, place = $4 WHERE site = $1 AND id = $2");
+pub(crate) fn post(
+    db: &Connection,
+    conversation: ConversationId,
+    message: u64,
+    files: &[FileId],
+) -> Outcome<Vec<File>> {
+    let sql = sql!("UPDATE file SET message = $3, place = $4, conversation = $5 WHERE site = $1 AND id = $2");
     for (place, id) in files.iter().enumerate() {
-        let values = params![id.site.0, id.number as i64, message as i64, place as i64];
+        let key = conversation.key as i64;
+        let values = params![id.site.0, id.number as i64, message as i64, place as i64, key];
         db.prepare_cached(sql)?.execute(values)?;
     }
     let sql = sql!("UPDATE message SET files = $2 WHERE position = $1");
@@ -483,7 +528,9 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
             peaks: row.get_ref(14)?.as_str_or_null()?.and_then(Peaks::parse),
         },
         owner: UserId { site, num: row.get(1)? },
-        conversation: ConversationId { site, key: row.get::<_, i64>(13)? as u64 },
+        conversation: Some(row.get::<_, i64>(13)?)
+            .filter(|key| *key != OPEN)
+            .map(|key| ConversationId { site, key: key as u64 }),
         is_complete: row.get(3)?,
         is_posted: row.get::<_, i64>(2)? > 0,
         is_room_picture: row.get::<_, i64>(2)? == ROOM_PICTURE,
@@ -491,17 +538,32 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
     })
 }
 
-fn stale(db: &Connection, before: Timestamp, empty_before: Timestamp, limit: u32) -> Outcome<Vec<FileId>> {
+/// The times are those of [`FileStore::stale_files`].
+fn stale(
+    db: &Connection,
+    [before, open_before, empty_before]: [Timestamp; 3],
+    limit: u32,
+) -> Outcome<Vec<FileId>> {
+    let id = |row: &Row<'_>| Ok(FileId { site: SiteId(row.get(0)?), number: row.get::<_, i64>(1)? as u64 });
+    // Each of the two statements has the condition of its index, or it would read all open files.
     let sql = sql!(
-        "SELECT site, id FROM file WHERE message <= 0 AND message >= -1 AND created < $2 \
+        "SELECT site, id FROM file WHERE message <= 0 AND (message < 0 OR conversation <> 0 OR complete = 0) \
+               AND message >= -1 AND created < $2 \
                AND (created < $1 OR (kept_bytes = 0 AND complete = 0)) ORDER BY created LIMIT $3"
     );
     let values = [before.0 as i64, before.max(empty_before).0 as i64, i64::from(limit)];
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(values, |row| {
-        Ok(FileId { site: SiteId(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut files: Vec<FileId> = statement.query_map(values, id)?.collect::<Result<_, _>>()?;
+    let sql = sql!(
+        "SELECT site, id FROM file WHERE message = 0 AND conversation = 0 AND complete = 1 AND created < $1 \
+               ORDER BY created LIMIT $2"
+    );
+    let values = [open_before.0 as i64, i64::from(limit) - files.len() as i64];
+    let mut statement = db.prepare_cached(sql)?;
+    for file in statement.query_map(values, id)? {
+        files.push(file?);
+    }
+    Ok(files)
 }
 
 fn bytes_of(db: &Connection, site: SiteId, user: u32) -> Outcome<u64> {

@@ -148,7 +148,7 @@ fn upload(store: &Sqlite, folder: &Folder, owner: UserId, number: u64, room: Con
 
 /// Removes files as the housekeeping of a node does.
 fn remove_stale(store: &Sqlite, folder: &Folder) {
-    let stale = store.stale_files(Timestamp(1), Timestamp(1), 99).expect("the store works");
+    let stale = store.stale_files(Timestamp(1), Timestamp(1), Timestamp(1), 99).expect("the store works");
     for file in &stale {
         folder.remove(*file).expect("the folder is there");
     }

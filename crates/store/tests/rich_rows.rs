@@ -152,7 +152,11 @@ fn the_picture_of_a_preview_is_a_file_of_the_message() {
     assert!(ask(|done| store.file(id, done)).is_some_and(|row| row.is_posted));
     change(&store, ann, bob, MessageChange::Preview(None));
     assert_eq!(kept(), 0);
-    assert_eq!(store.stale_files(NOW, NOW, 9).expect("the store works"), [id], "its bytes go by the sweep");
+    assert_eq!(
+        store.stale_files(NOW, NOW, NOW, 9).expect("the store works"),
+        [id],
+        "its bytes go by the sweep"
+    );
 }
 
 #[test]
@@ -187,5 +191,9 @@ fn what_is_too_old_takes_its_preview_and_its_sticker_along() {
         assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
     }
     assert_eq!(count("SELECT bytes FROM file_bytes"), 0, "they count for nobody any more");
-    assert_eq!(store.stale_files(NOW, NOW, 9).expect("the store works"), [id], "its bytes go by the sweep");
+    assert_eq!(
+        store.stale_files(NOW, NOW, NOW, 9).expect("the store works"),
+        [id],
+        "its bytes go by the sweep"
+    );
 }

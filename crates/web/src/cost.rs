@@ -90,6 +90,8 @@ commands! {
     "archive", NoRoom: Command::Messages(messages::Command::Archive(_)),
     "at_positions", NoRoom: Command::Messages(messages::Command::AtPositions { .. }),
     "find", NoRoom: Command::Messages(messages::Command::Find { .. }),
+    "reserve_file", NoRoom: Command::Messages(messages::Command::ReserveFile(_)),
+    "find_file", NoRoom: Command::Messages(messages::Command::FindFile { .. }),
     "thread", NoRoom: Command::Messages(messages::Command::ChangeThread { .. }),
     "threads", NoRoom: Command::Messages(messages::Command::ListThreads { .. }),
     "stickers", NoRoom: Command::Messages(messages::Command::ListStickers),
@@ -531,6 +533,19 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
                 messages::Command::Find { to: to(), name: messages::MessageName::Mine("1".into()) },
             ),
         ),
+        // Gateways of apps make files for their clients; this one refuses a file of the smallest size.
+        (
+            0,
+            Request::new(
+                re,
+                messages::Command::ReserveFile(chat::Reserve {
+                    name: "a".into(),
+                    bytes: 0,
+                    limits: chat::FileLimits { file_bytes: 0, user_bytes: 0, guest_bytes: 0, site_bytes: 0 },
+                }),
+            ),
+        ),
+        (0, Request::new(re, messages::Command::FindFile { id: chat::FileId { site: id.site, number: 1 } })),
         (0, Request::new(re, messages::Command::ListThreads { conversation: id })),
         (0, Request::new(re, messages::Command::ListStickers)),
         (

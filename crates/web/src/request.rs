@@ -82,7 +82,7 @@ impl Gateway {
             ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send" | "/v1/ice", "OPTIONS") => Route::Preflight,
             ("/v1/websocket", _) => Route::WrongMethod("GET"),
             ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", _) => Route::WrongMethod("POST, OPTIONS"),
-            (path, "PATCH") if path.starts_with("/v1/files/") => Route::Pieces,
+            (path, "PATCH" | "PUT") if path.starts_with("/v1/files/") => Route::Pieces,
             (path, "POST") if path.starts_with("/v1/sites/") && path.ends_with("/stickers") => Route::Pieces,
             (path, "POST") if path.starts_with("/v1/sites/") && path.ends_with("/import") => Route::Pieces,
             (path, method) if self.shared.assets.get(path).is_some() => match method {

@@ -16,12 +16,15 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chat::{Blob, Blobs, FileId, FileLimits, FileType, Picture, Rendition, RequestRates, SiteId, Timestamp};
+use chat::{
+    Blob, Blobs, FileId, FileLimits, FilePlace, FileStore, FileType, NewFile, Picture, Rendition,
+    RequestRates, SiteId, Timestamp, UserStore,
+};
 use scene::{Carrier, Client, Scene};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use web::WebConfig;
-use web::files::{Files, Links, Made, PictureQueue, Pictures, Remade, routes};
+use web::files::{Files, Links, Made, PictureQueue, Pictures, Remade, Slot, routes};
 
 const GIF: &[u8] = b"GIF89a, the first";
 const OTHER: &[u8] = b"GIF89a, the other";
@@ -161,6 +164,96 @@ fn a_voice_message_with_malformed_peaks_has_none() {
     }
 }
 
+/// The request of an app that has a slot (XEP-0363 §5).
+fn put(slot: &Slot, fields: &[(&str, &str)], body: impl Into<Body>) -> Request<Body> {
+    let path = slot.put.strip_prefix("https://kith.example").unwrap();
+    let request = Request::put(path).header("authorization", &*slot.authorization);
+    let request = fields.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    request.body(body.into()).unwrap()
+}
+
+#[test]
+fn an_app_uploads_a_reserved_file_with_one_request() {
+    let pictures = Fake { cpu: Duration::ZERO, started: None, may_go_on: Mutex::new(None) };
+    let place = Place::new("put", RequestRates::UNLIMITED, pictures);
+    let length = [("content-length", "17"), ("content-type", "text/html"), ("origin", "https://app.example")];
+    let slot = place.slot("anna", 1, GIF.len());
+    let preflight = Request::options(slot.put.strip_prefix("https://kith.example").unwrap());
+    let preflight = place.ask(preflight.body(Body::empty()).unwrap());
+    assert_eq!(preflight.status(), 204);
+    assert_eq!(preflight.headers()["access-control-allow-headers"], "authorization, content-type");
+    assert_eq!(preflight.headers()["access-control-allow-origin"], "*");
+
+    let get = || Request::get(slot.get.strip_prefix("https://kith.example").unwrap());
+    let fetch = || place.ask(get().body(Body::empty()).unwrap());
+    assert_eq!(fetch().status(), 404, "it has not arrived");
+    let answer = place.ask(put(&slot, &length, GIF));
+    assert_eq!(answer.status(), 201);
+    assert_eq!(answer.headers()["access-control-allow-origin"], "*");
+    let downloaded = fetch();
+    for (name, value) in [
+        // Not the type that the app claims.
+        ("content-type", "image/gif"),
+        ("content-security-policy", "sandbox; default-src 'none'"),
+        ("x-content-type-options", "nosniff"),
+        ("access-control-allow-origin", "*"),
+    ] {
+        assert_eq!(downloaded.headers()[name], value, "{name}");
+    }
+    let body = place.runtime.block_on(to_bytes(downloaded.into_body(), 4_096)).unwrap();
+    assert_eq!(body, GIF);
+    assert_eq!(place.ask(put(&slot, &length, OTHER)).status(), 409, "a second upload changes nothing");
+    let body = place.runtime.block_on(to_bytes(fetch().into_body(), 4_096)).unwrap();
+    assert_eq!(body, GIF);
+}
+
+#[test]
+fn what_a_browser_would_run_is_a_download() {
+    let pictures = Fake { cpu: Duration::ZERO, started: None, may_go_on: Mutex::new(None) };
+    let place = Place::new("html", RequestRates::UNLIMITED, pictures);
+    let page = b"<script>alert(1)</script>";
+    let slot = place.slot("anna", 1, page.len());
+    let fields = [("content-length", "25"), ("content-type", "image/png")];
+    assert_eq!(place.ask(put(&slot, &fields, &page[..])).status(), 201);
+    let get = Request::get(slot.get.strip_prefix("https://kith.example").unwrap());
+    let downloaded = place.ask(get.body(Body::empty()).unwrap());
+    assert_eq!(downloaded.headers()["content-type"], "application/octet-stream");
+    assert!(downloaded.headers()["content-disposition"].to_str().unwrap().starts_with("attachment"));
+}
+
+#[test]
+fn an_upload_needs_the_slot_and_its_size() {
+    let pictures = Fake { cpu: Duration::ZERO, started: None, may_go_on: Mutex::new(None) };
+    let place = Place::new("slot", RequestRates::UNLIMITED, pictures);
+    let slot = place.slot("anna", 1, 10);
+    let other = place.slot("anna", 2, 10);
+    let ten = [("content-length", "10")];
+    for (authorization, status) in [
+        ("", 403),
+        ("Bearer 1.AAAA", 403),
+        (&*other.authorization, 403),
+        (slot.get.split_once("?e=").unwrap().1, 403),
+    ] {
+        let wrong = Slot { authorization: authorization.into(), ..slot.clone() };
+        assert_eq!(place.ask(put(&wrong, &ten, "0123456789")).status(), status, "{authorization}");
+    }
+    for fields in [&[][..], &[("content-length", "9")], &[("content-length", "11")]] {
+        assert_eq!(place.ask(put(&slot, fields, "0123456789")).status(), 400, "{fields:?}");
+    }
+    assert_eq!(place.ask(put(&slot, &ten, "0123456789+")).status(), 400, "more than the slot");
+    assert_eq!(place.ask(put(&slot, &ten, "01234")).status(), 400, "less than the slot");
+    assert_eq!(place.ask(put(&slot, &ten, "abcdefghij")).status(), 201, "again, from the begin");
+    let get = Request::get(slot.get.strip_prefix("https://kith.example").unwrap());
+    let downloaded = place.ask(get.body(Body::empty()).unwrap());
+    let body = place.runtime.block_on(to_bytes(downloaded.into_body(), 4_096)).unwrap();
+    assert_eq!(&body[..], b"abcdefghij", "nothing is left of the broken upload");
+    // A token of a slot says nothing to the routes of the widget.
+    let path = slot.put.strip_prefix("https://kith.example").unwrap().rsplit_once('/').unwrap().0;
+    let described = Request::get(path).header("authorization", &*slot.authorization);
+    let described = described.header("tus-resumable", "1.0.0").body(Body::empty()).unwrap();
+    assert_eq!(place.ask(described).status(), 401);
+}
+
 fn ask(client: &mut Client, scene: &mut Scene, request: &Value) -> Value {
     client.say(scene, &request.to_string());
     let received = client.hear(scene);
@@ -196,8 +289,12 @@ struct Place {
     scene: Mutex<Scene>,
     router: Router,
     blobs: Arc<Folder>,
+    links: Links,
     runtime: tokio::runtime::Runtime,
 }
+
+const FILE_LIMITS: FileLimits =
+    FileLimits { file_bytes: 1_000, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
 
 impl Place {
     fn new(name: &str, requests: RequestRates, pictures: Fake) -> Place {
@@ -210,16 +307,17 @@ impl Place {
         let folder = std::env::temp_dir().join(format!("kith-uploads-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let blobs = Arc::new(Folder { folder });
+        let links = Links::new([3; 32], "", 12 * 3_600_000, clock);
         let router = routes(Files {
             node: scene.node.clone(),
             blobs: blobs.clone(),
             pictures: Arc::new(PictureQueue::new(scene.node.clone(), Arc::new(pictures), 2, clock)),
-            links: Links::new([3; 32], "", 12 * 3_600_000, clock),
-            limits: FileLimits { file_bytes: 1_000, user_bytes: 0, guest_bytes: 0, site_bytes: 0 },
+            links: links.clone(),
+            limits: FILE_LIMITS,
             clock,
         });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        Place { scene: Mutex::new(scene), router, blobs, runtime: runtime.unwrap() }
+        Place { scene: Mutex::new(scene), router, blobs, links, runtime: runtime.unwrap() }
     }
 
     fn request(
@@ -256,6 +354,31 @@ impl Place {
         let answer = self.ask(self.request("POST", user, "/v1/files", &fields, b""));
         assert_eq!(answer.status(), 201);
         answer.headers()["location"].to_str().unwrap().to_owned()
+    }
+
+    /// A file without a conversation, as the domain reserves it for a gateway of apps.
+    fn slot(&self, user: &str, number: u64, bytes: usize) -> Slot {
+        let scene = self.scene.lock().unwrap();
+        let sub = chat::Sub::parse(user).unwrap();
+        let (sender, found) = mpsc::channel();
+        scene.store.user(SiteId(1), sub, Box::new(move |row| sender.send(row.unwrap().unwrap().id).unwrap()));
+        let owner = found.recv().unwrap();
+        let id = FileId { site: SiteId(1), number };
+        let file = NewFile {
+            id,
+            owner,
+            place: FilePlace::Open,
+            name: "a cat.gif".into(),
+            bytes: bytes as u64,
+            voice: false,
+            duration_ms: None,
+            peaks: None,
+            time: Timestamp(edge::testing::START_UNIX_MS),
+        };
+        let (sender, created) = mpsc::channel();
+        scene.store.create_file(file, FILE_LIMITS, Box::new(move |done| sender.send(done.unwrap()).unwrap()));
+        created.recv().unwrap().unwrap();
+        self.links.slot(id, "a cat.gif", "https://kith.example", 3_600_000).unwrap()
     }
 
     fn patch(&self, user: &str, location: &str, bytes: &'static [u8]) -> Request<Body> {

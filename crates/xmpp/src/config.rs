@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat::{Node, Timestamp};
+use chat::{File, FileId, FileLimits, Node, Timestamp};
 use edge::Mailboxes;
 use edge::tls::Acceptor;
 use http_proto::proxies::TrustedProxies;
@@ -13,10 +13,26 @@ use crate::gateway::Mail;
 use crate::transport::Framing;
 use crate::{Counters, Streams};
 
-/// Addresses from which clients download files without a session.
+/// Addresses with which clients upload and download files without a session. All are absolute URLs.
 pub trait FileLinks: Send + Sync + std::fmt::Debug {
-    /// An absolute URL, which opens this file for a limited time.
-    fn link(&self, file: &chat::File) -> String;
+    /// An address that opens this file for a limited time.
+    fn link(&self, file: &File) -> String;
+    /// The addresses of a new file, as XEP-0363 §4 describes them. Anybody who has `get` can download the file, as long as the
+    /// node keeps files that are in no message.
+    fn slot(&self, id: FileId, name: &str) -> FileSlot;
+    /// The file of an address that opens it now. None: the address is no such one of this node.
+    fn named(&self, url: &str) -> Option<FileId>;
+    /// The node's limits, which the domain checks.
+    fn limits(&self) -> FileLimits;
+}
+
+/// See [`FileLinks::slot`].
+#[derive(Debug, Clone)]
+pub struct FileSlot {
+    pub put: String,
+    pub get: String,
+    /// The value of the field `Authorization` of the upload.
+    pub authorization: String,
 }
 
 #[derive(Debug, Clone)]

@@ -58,6 +58,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::markers::EXTENSION,
     &xep::csi::EXTENSION,
     &xep::stanza_ids::EXTENSION,
+    &xep::http_upload::EXTENSION,
     &xep::reports::EXTENSION,
     &stream::sasl2::BIND2,
     &stream::sasl2::EXTENSION,

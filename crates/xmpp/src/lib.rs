@@ -22,7 +22,7 @@ mod stream;
 mod transport;
 mod xep;
 
-pub use config::{FileLinks, ListenerRole, Shared, WebTransports, XmppConfig};
+pub use config::{FileLinks, FileSlot, ListenerRole, Shared, WebTransports, XmppConfig};
 pub use counters::{Counter, Counters};
 pub use extensions::{EXTENSIONS, Extension, Spec};
 pub use gateway::{Gateway, Mail};

@@ -126,6 +126,10 @@ impl Stage {
                 let id = self.scene.upload(by, name, user);
                 self.captured.insert("file".into(), id);
             }
+            ("uploads", Client::Xmpp(_)) => {
+                let url = self.filled(text.strip_prefix("to ").ok_or("as in: tom uploads to {get}")?);
+                self.scene.upload_to(&url);
+            }
             ("disconnects", Client::Web(web)) => web.disconnect(&mut self.scene),
             ("disconnects", Client::Xmpp(app)) => app.disconnect(&mut self.scene),
             ("resumes", Client::Xmpp(app)) => {

@@ -12,6 +12,7 @@ use crate::messages::Messages;
 use crate::messages::archive::{ArchiveOf, ArchiveQuery, FindJob, MessageName};
 use crate::messages::changes::ChangeMessageJob;
 use crate::messages::conversations::{ChangeViewJob, HistoryJob, HistorySinceJob};
+use crate::messages::files::Reserve;
 use crate::messages::markers::MarkJob;
 use crate::messages::polls::NewPoll;
 use crate::messages::send::{Draft, SendJob};
@@ -19,6 +20,7 @@ use crate::messages::stickers::SendSticker;
 use crate::messages::typing::TypingJob;
 use crate::session::Context;
 use crate::session::publication::Publication;
+use crate::session::request_limits::RequestKind;
 use crate::{
     ConversationId, FileId, NewPreview, NewRich, PageOf, Reaction, Refusal, RoomName, Seq, SessionId,
     ThreadChange, Timestamp, To,
@@ -109,6 +111,15 @@ pub enum Command {
         to: To,
         name: MessageName,
     },
+    /// Creates a file in [`FilePlace::Open`](crate::FilePlace::Open), answered with [`Event::File`](super::Event::File). The
+    /// gateway receives its bytes. Counts as a request about files.
+    ReserveFile(Reserve),
+    /// Looks up a complete file that a message of the user can have, because it was reserved and is in no message.
+    /// Answered with [`Event::File`](super::Event::File). Other files, and those of others, are
+    /// [`Refusal::NoSuchFile`].
+    FindFile {
+        id: FileId,
+    },
     /// Follows a thread of a room, or marks its replies as read.
     ChangeThread {
         conversation: ConversationId,
@@ -124,7 +135,7 @@ pub enum Command {
 command_of! {
     Messages, Command:
     Send, Forward, SendSticker, ListStickers, Mark, Typing, ListConversations, ChangeConversation, Search, Change, ListPins,
-    History, HistorySince, Archive, AtPositions, Find, ChangeThread, ListThreads,
+    History, HistorySince, Archive, AtPositions, Find, ReserveFile, FindFile, ChangeThread, ListThreads,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -263,7 +274,12 @@ impl Command {
             Command::Archive(ArchiveQuery { of: ArchiveOf::Direct | ArchiveOf::All, .. }) => Policy::SEARCH,
             Command::Archive(ArchiveQuery { of: ArchiveOf::One(_), .. })
             | Command::AtPositions { .. }
-            | Command::Find { .. } => Policy::PLAIN,
+            | Command::Find { .. }
+            | Command::FindFile { .. } => Policy::PLAIN,
+            // Nobody sees the file before a message has it, so a shadow-banned user may upload.
+            Command::ReserveFile(_) => {
+                Policy { speaks: true, counts_as: Some(RequestKind::Files), ..Policy::PLAIN }
+            }
             Command::ListStickers
             | Command::ListConversations { .. }
             | Command::ChangeConversation { .. }
@@ -312,6 +328,7 @@ impl Command {
             Command::SendSticker(SendSticker { client_id: _, to: _, number: _, reply_to: _, thread: _ }) => {
                 Publication::default()
             }
+            Command::ReserveFile(Reserve { name, bytes: _, limits: _ }) => Publication::text(name),
             // Only the user sees drafts and searches.
             Command::ChangeConversation { conversation: _, change } => {
                 let ConversationChange { muted_until: _, pinned: _, archived: _, marked_unread: _, draft: _ } =
@@ -322,6 +339,7 @@ impl Command {
             Command::Archive(_)
             | Command::AtPositions { positions: _ }
             | Command::Find { to: _, name: _ }
+            | Command::FindFile { id: _ }
             | Command::ListStickers
             | Command::Mark { conversation: _, set: _ }
             | Command::Typing { to: _, on: _ }
@@ -353,6 +371,8 @@ impl Command {
             | Command::Archive(_)
             | Command::AtPositions { .. }
             | Command::Find { .. }
+            | Command::ReserveFile(_)
+            | Command::FindFile { .. }
             | Command::ChangeThread { .. }
             | Command::ListThreads { .. } => None,
         }
@@ -460,6 +480,8 @@ impl Messages {
                     self.users.for_peer(asker, is_waiting, to, job, now);
                 }
             },
+            Command::ReserveFile(reserve) => self.reserve_file(&asker, re, reserve, now),
+            Command::FindFile { id } => self.find_open_file(&asker, re, id),
             Command::ChangeThread { conversation, root, change } => {
                 self.thread(&asker, re, conversation, root, change);
             }

@@ -12,7 +12,7 @@ use super::threads::Thread;
 use crate::event::{Answers, Policy, WhenSlow};
 use crate::moderation::Held;
 use crate::privacy::Signal;
-use crate::{Conversation, ConversationId, Message, Seq, Sub, Timestamp};
+use crate::{Conversation, ConversationId, FileId, Message, Seq, Sub, Timestamp};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
@@ -82,6 +82,13 @@ pub enum Event {
     },
     /// A message of this user that others cannot see, or not yet.
     Held(Box<Held>),
+    /// A file of this user that is in no message: the answer to [`ReserveFile`](super::Command::ReserveFile) and
+    /// [`FindFile`](super::Command::FindFile).
+    File {
+        id: FileId,
+        /// The part of the name that is safe to show.
+        name: Box<str>,
+    },
 }
 
 impl Event {
@@ -100,7 +107,8 @@ impl Event {
             | Event::Thread(_)
             | Event::Threads { .. }
             | Event::Stickers(_)
-            | Event::Found { .. } => Policy::ANSWER,
+            | Event::Found { .. }
+            | Event::File { .. } => Policy::ANSWER,
         }
     }
 
@@ -126,6 +134,7 @@ impl Event {
             | Event::Threads { .. }
             | Event::Stickers(_)
             | Event::Found { .. }
+            | Event::File { .. }
             | Event::Held(_) => None,
         }
     }

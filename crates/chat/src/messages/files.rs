@@ -8,8 +8,10 @@ mod bring;
 pub(crate) mod remove;
 mod store;
 
-pub use bring::{Identified, Wish};
+pub use bring::{Identified, Reserve, Wish};
 pub use store::{Blob, Blobs, FileFound, FilePlace, FileRow, FileStore, NewFile, Rendition};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{ContactState, Refusal, Relation};
 
@@ -19,16 +21,22 @@ pub const MOST_FILES: usize = 10;
 /// Files of one user that are in no message yet: enough for several messages.
 pub const MOST_LOOSE: u32 = 50;
 
-/// Whether a user with this number of files outside messages may begin another. For stores.
-pub fn may_begin_file(loose: u32) -> Result<(), Refusal> {
-    if loose >= MOST_LOOSE { Err(Refusal::TooManyFiles) } else { Ok(()) }
+/// Files of one user in [`FilePlace::Open`] that are in no message. They live longer: a message that is encrypted between its
+/// users names its file where no server can read it.
+pub const MOST_OPEN: u32 = 200;
+
+/// Whether a user with this number of files outside messages may begin another. `is_open`: of those in
+/// [`FilePlace::Open`]. For stores.
+pub fn may_begin_file(loose: u32, is_open: bool) -> Result<(), Refusal> {
+    let most = if is_open { MOST_OPEN } else { MOST_LOOSE };
+    if loose >= most { Err(Refusal::TooManyFiles) } else { Ok(()) }
 }
 
 /// Newest messages of a conversation that are searched for an answer of the other user.
 pub const ANSWER_WITHIN: u32 = 500;
 
 /// Storage quotas in bytes. 0: no limit, except for `file_bytes`, where it means: no files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileLimits {
     pub file_bytes: u64,
     pub user_bytes: u64,
@@ -108,6 +116,14 @@ mod tests {
             let relation = Relation { of_a, of_b: of_a };
             assert_eq!(may_send_files(relation, false), silent, "{of_a:?}");
             assert_eq!(may_send_files(relation, true), answered, "{of_a:?}");
+        }
+    }
+
+    #[test]
+    fn files_outside_messages_are_bounded_in_number() {
+        for (most, is_open) in [(MOST_LOOSE, false), (MOST_OPEN, true)] {
+            assert_eq!(may_begin_file(most - 1, is_open), Ok(()));
+            assert_eq!(may_begin_file(most, is_open), Err(Refusal::TooManyFiles));
         }
     }
 

@@ -77,7 +77,8 @@ impl Node {
     }
 
     /// Removes the bytes and then the rows of unneeded files: removed ones, those in no message `life_ms`
-    /// after their creation, and those without any byte for ten minutes. Answers the number of removed files;
+    /// after their creation, or `open_life_ms` if they are complete and in
+    /// [`FilePlace::Open`](crate::FilePlace::Open), and those without any byte for ten minutes. Answers the number of removed files;
     /// a high number means that more are left. Blocks: call it regularly from a housekeeping thread.
     ///
     /// After a crash in between, the next round finds the row and removes the rest.
@@ -85,12 +86,13 @@ impl Node {
         &self,
         blobs: &dyn Blobs,
         life_ms: u64,
+        open_life_ms: u64,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let store = &self.inner().store;
-        let before = Timestamp(now.0.saturating_sub(life_ms));
-        let empty_before = Timestamp(now.0.saturating_sub(EMPTY_LIFE_MS.min(life_ms)));
-        let stale = store.stale_files(before, empty_before, ROUND)?;
+        let ago = |ms: u64| Timestamp(now.0.saturating_sub(ms));
+        let empty_before = ago(EMPTY_LIFE_MS.min(life_ms));
+        let stale = store.stale_files(ago(life_ms), ago(open_life_ms), empty_before, ROUND)?;
         if stale.is_empty() {
             return Ok(0);
         }

@@ -133,6 +133,17 @@ impl Node {
         self.inner.sign_in.identify(site, token, origin, address, now, then);
     }
 
+    /// The owner of a file, for an upload that the gateway has authorized without a token. Checks the user and the site like
+    /// [`identify`](Self::identify), and counts the request.
+    pub fn file_owner(
+        &self,
+        row: &FileRow,
+        now: Timestamp,
+        then: impl FnOnce(Result<Identified, Refusal>) + Send + 'static,
+    ) {
+        self.inner.sign_in.file_owner(row.owner, now, then);
+    }
+
     /// Creates a file, after a check of the right to post and of the quotas. The bytes come later, see
     /// [`Blobs`](crate::Blobs).
     pub fn create_file(

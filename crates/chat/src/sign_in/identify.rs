@@ -4,13 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::session::Asker;
-use crate::session::request_limits::RequestKind;
+use crate::session::request_limits::{RequestKind, RequestLimits};
 use crate::sign_in::SignIn;
 use crate::sign_in::log::SignInAttempt;
+use crate::site::live::LiveSite;
 use crate::site::settings::Access;
 use crate::store::unavailable;
 use crate::{
-    Done, Door, Identified, Refusal, SessionHandle, SessionId, SiteId, SiteRole, Timestamp, UserRow,
+    Done, Door, Identified, Refusal, SessionHandle, SessionId, SiteId, SiteRole, Timestamp, UserId, UserRow,
     Visibility,
 };
 
@@ -43,33 +44,12 @@ impl SignIn {
             Err(refusal) => return then(Err(refusal)),
         };
         let (this, sub, expires) = (self.clone(), ticket.profile.sub.clone(), ticket.expires);
-        let (guest, once) = (ticket.profile.guest, ticket.once.clone());
+        let once = ticket.once.clone();
         let limits = self.requests.clone();
         let found = move |row: Result<Option<Arc<UserRow>>, Refusal>| {
             then(row.and_then(|row| row.ok_or(Refusal::NoSession)).and_then(|row| {
                 ticket.opens(&row)?;
-                if row.banned {
-                    return Err(Refusal::Banned);
-                }
-                limits.count_request(RequestKind::Files, row.id, guest, now)?;
-                let role = row.on_site.role;
-                if live.site.settings.access == Access::Closed && role < SiteRole::Moderator {
-                    return Err(Refusal::SiteClosed);
-                }
-                // Answers go nowhere: no session has this handle.
-                let session = SessionId { user: row.id, handle: SessionHandle(u64::MAX) };
-                let asker = Asker {
-                    session,
-                    sub: row.profile.sub.clone(),
-                    guest,
-                    role,
-                    level: row.on_site.level,
-                    recent: false,
-                    shadowed: row.on_site.shadowed,
-                    visibility: Visibility { privacy: row.privacy, chosen: row.presence },
-                    site: live,
-                };
-                Ok(Identified { asker, is_muted: row.on_site.muted })
+                identified(&limits, live, &row, ticket.profile.guest, now)
             }));
         };
         let look = move |checked: Result<(), Refusal>| {
@@ -88,4 +68,60 @@ impl SignIn {
             Some(jti) => self.tokens.use_token(site, &jti, expires, now, look),
         }
     }
+
+    /// A user without a token, checked like one with a token.
+    pub(crate) fn file_owner(
+        self: &Arc<Self>,
+        owner: UserId,
+        now: Timestamp,
+        then: impl FnOnce(Result<Identified, Refusal>) + Send + 'static,
+    ) {
+        let Some(live) = self.sites.by_id(owner.site) else { return then(Err(Refusal::NoSuchSite)) };
+        let limits = self.requests.clone();
+        let found = move |row: Result<Option<Arc<UserRow>>, Refusal>| {
+            then(
+                row.and_then(|row| row.ok_or(Refusal::NoSession))
+                    .and_then(|row| identified(&limits, live, &row, row.profile.guest, now)),
+            );
+        };
+        if let Some(row) = self.users.recent().user(owner) {
+            return found(Ok(Some(row)));
+        }
+        let done: Done<Vec<UserRow>> = Box::new(move |rows| {
+            found(rows.map(|rows| rows.into_iter().next().map(Arc::new)).map_err(unavailable));
+        });
+        self.store.users_by_id(vec![owner], done);
+    }
+}
+
+/// Checks whether the user may come in, and counts the request.
+fn identified(
+    limits: &RequestLimits,
+    live: Arc<LiveSite>,
+    row: &UserRow,
+    guest: bool,
+    now: Timestamp,
+) -> Result<Identified, Refusal> {
+    if row.banned {
+        return Err(Refusal::Banned);
+    }
+    limits.count_request(RequestKind::Files, row.id, guest, now)?;
+    let role = row.on_site.role;
+    if live.site.settings.access == Access::Closed && role < SiteRole::Moderator {
+        return Err(Refusal::SiteClosed);
+    }
+    // Answers go nowhere: no session has this handle.
+    let session = SessionId { user: row.id, handle: SessionHandle(u64::MAX) };
+    let asker = Asker {
+        session,
+        sub: row.profile.sub.clone(),
+        guest,
+        role,
+        level: row.on_site.level,
+        recent: false,
+        shadowed: row.on_site.shadowed,
+        visibility: Visibility { privacy: row.privacy, chosen: row.presence },
+        site: live,
+    };
+    Ok(Identified { asker, is_muted: row.on_site.muted })
 }

@@ -34,8 +34,8 @@ pub(crate) fn post(
     if !post.files.is_empty() {
         let found = find(batch.db, &post.room)?;
         let Some(room) = found else { return Ok(Err(Refusal::NoSuchFile)) };
-        if !file::are_ready(batch.db, post.from, room.id, &post.files)? {
-            return Ok(Err(Refusal::NoSuchFile));
+        if let Err(refusal) = file::are_ready(batch.db, post.from, room.id, &post.files)? {
+            return Ok(Err(refusal));
         }
     }
     let (room, joined) = match entered(batch, post, limits)? {
@@ -61,7 +61,7 @@ pub(crate) fn post(
     let mut thread = None;
     let mut files = match post.files.is_empty() {
         true => Vec::new(),
-        false => file::post(batch.db, appended.position.number, &post.files)?,
+        false => file::post(batch.db, room.id, appended.position.number, &post.files)?,
     };
     if let Some(rich) = rich {
         let place = rich::Place::of(post.from, &appended);

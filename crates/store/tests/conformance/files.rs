@@ -2,9 +2,9 @@
 
 use chat::{
     Append, Appended, AvatarChange, ConversationId, ConversationOf, File, FileFound, FileId, FileLimits,
-    FilePlace, FileRow, FileType, MOST_LOOSE, MemberAction, MessageChange, NewFile, NewRoom, Peaks, Picture,
-    Post, Refusal, Role, RoomAvatar, RoomChange, RoomKind, RoomLimits, RoomName, Seq, SiteId, Store,
-    Timestamp, UserId,
+    FilePlace, FileRow, FileType, MOST_LOOSE, MOST_OPEN, MemberAction, MessageChange, NewFile, NewRoom,
+    Peaks, Picture, Post, Refusal, Role, RoomAvatar, RoomChange, RoomKind, RoomLimits, RoomName, Seq, SiteId,
+    Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, message, put, say, snapshot};
@@ -216,8 +216,8 @@ pub(crate) fn an_upload_without_bytes_ends_before_others(store: &dyn Store) {
     grow(store, begun, 1).expect("there is room");
     self::complete(store, complete, 0);
     let before = Timestamp(1);
-    assert_eq!(store.stale_files(before, NOW, 9), Ok(vec![]));
-    assert_eq!(store.stale_files(before, Timestamp(NOW.0 + 1), 9), Ok(vec![empty]));
+    assert_eq!(store.stale_files(before, before, NOW, 9), Ok(vec![]));
+    assert_eq!(store.stale_files(before, before, Timestamp(NOW.0 + 1), 9), Ok(vec![empty]));
 }
 
 pub(crate) fn nobody_has_any_number_of_files_that_wait(store: &dyn Store) {
@@ -245,12 +245,12 @@ pub(crate) fn a_deleted_message_takes_its_files_with_it(store: &dyn Store) {
     assert!(deleted.message.deleted && deleted.message.files.is_empty());
     assert_eq!(ask(|done| store.file(file, done)), None);
     assert_eq!(
-        store.stale_files(Timestamp(1), Timestamp(1), 9),
+        store.stale_files(Timestamp(1), Timestamp(1), Timestamp(1), 9),
         Ok(vec![file]),
         "its bytes are still to be removed"
     );
     store.forget_files(&[file]).expect("the store works");
-    assert_eq!(store.stale_files(Timestamp(1), Timestamp(1), 9), Ok(vec![]));
+    assert_eq!(store.stale_files(Timestamp(1), Timestamp(1), Timestamp(1), 9), Ok(vec![]));
     assert!(
         create(store, ann, 1, bob, 100).is_ok() && create(store, ann, 2, bob, 100).is_ok(),
         "there is room again"
@@ -265,13 +265,16 @@ pub(crate) fn what_is_in_no_message_grows_stale(store: &dyn Store) {
         create(store, ann, 3, bob, 9).expect("it may"),
     );
     send(store, ann, bob, "a-1", &[posted]).expect("she may");
-    assert_eq!(store.stale_files(NOW, NOW, 9), Ok(vec![]));
-    let mut stale =
-        store.stale_files(Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), 9).expect("the store works");
+    assert_eq!(store.stale_files(NOW, NOW, NOW, 9), Ok(vec![]));
+    let mut stale = store
+        .stale_files(Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), 9)
+        .expect("the store works");
     stale.sort_unstable();
     assert_eq!(stale, [complete, arriving]);
     assert_eq!(
-        store.stale_files(Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), 1).map(|files| files.len()),
+        store
+            .stale_files(Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), 1)
+            .map(|files| files.len()),
         Ok(1)
     );
     store.forget_files(&stale).expect("the store works");
@@ -363,7 +366,7 @@ pub(crate) fn a_room_has_one_picture_which_counts_until_it_is_replaced(store: &d
     assert!(row.is_room_picture && !row.is_posted);
     assert_eq!(ask(|done| store.remove_files(vec![first], done)), [], "it goes with its room only");
     let later = Timestamp(NOW.0 + 1);
-    assert!(!store.stale_files(later, later, 9).expect("the store works").contains(&first));
+    assert!(!store.stale_files(later, later, later, 9).expect("the store works").contains(&first));
     assert_eq!(choose(ann, AvatarChange::Upload(first)), Ok(Some(RoomAvatar::Upload(first))), "no change");
 
     // 2 * 90 of 250 are taken.
@@ -378,7 +381,7 @@ pub(crate) fn a_room_has_one_picture_which_counts_until_it_is_replaced(store: &d
     assert_eq!(large(7).map(drop), Err(Refusal::NoRoomForFile));
     assert_eq!(choose(ann, AvatarChange::Remove), Ok(None));
     assert_eq!(ask(|done| store.file(second, done)), None);
-    let mut gone = store.stale_files(Timestamp(1), Timestamp(1), 9).expect("the store works");
+    let mut gone = store.stale_files(Timestamp(1), Timestamp(1), Timestamp(1), 9).expect("the store works");
     gone.sort_unstable();
     assert_eq!(gone, [first, second], "their bytes are still to be removed");
 
@@ -409,4 +412,110 @@ pub(crate) fn who_keeps_order_may_remove_the_picture_of_a_room(store: &dyn Store
     ask(|done| store.change_member(room, ann, bob, action, limits, NOW, done)).expect("she owns the room");
     assert_eq!(choose(bob, AvatarChange::Remove), Ok(()));
     assert_eq!(ask(|done| store.file(id, done)), None);
+}
+
+fn create_open(store: &dyn Store, owner: UserId, number: u64) -> Result<FileId, Refusal> {
+    let file = new_file(owner, number, FilePlace::Open, 10);
+    let id = file.id;
+    ask(|done| store.create_file(file, LIMITS, done)).map(|()| id)
+}
+
+fn open(store: &dyn Store, owner: UserId, id: FileId) -> Result<FileId, Refusal> {
+    ask(|done| store.open_file(owner, id, done)).map(|file| file.id)
+}
+
+pub(crate) fn an_open_file_goes_with_the_first_message_that_has_it(store: &dyn Store) {
+    let (site, ann, bob) = friends(store);
+    let carl = put(store, site, "carl");
+    relate(store, ann, carl, FRIENDS);
+    let file = create_open(store, ann, 1).expect("she may");
+    assert_eq!(open(store, ann, file), Err(Refusal::NoSuchFile), "it is not complete");
+    assert_eq!(send(store, ann, bob, "a-1", &[file]), Err(Refusal::NoSuchFile));
+    assert_eq!(complete(store, file, 10).conversation, None);
+    assert_eq!(open(store, ann, file), Ok(file));
+    let (_, files) = send(store, ann, bob, "a-1", &[file]).expect("she may");
+    assert_eq!(names(&files), [1]);
+    let row = ask(|done| store.file(file, done)).expect("it is there");
+    assert_eq!((row.conversation, row.is_posted), (Some(direct(ann, bob)), true));
+    assert_eq!(open(store, ann, file), Err(Refusal::NoSuchFile), "it is in a message");
+    assert_eq!(send(store, ann, carl, "a-2", &[file]), Err(Refusal::NoSuchFile));
+
+    // A file of a room and an open one, in one message.
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let limits = RoomLimits::default();
+    let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("it is allowed").row.id;
+    let files = vec![ready_for_room(store, ann, 2, room), create_open(store, ann, 3).expect("she may")];
+    complete(store, files[1], 10);
+    let post = Post {
+        names_author: false,
+        kind: chat::MessageKind::Text,
+        room: RoomName::Id(room),
+        from: ann,
+        client_id: "a-3".into(),
+        body: "".into(),
+        extension: None,
+        time: NOW,
+        reply_to: None,
+        files,
+        rich: None,
+    };
+    assert_eq!(names(&ask(|done| store.post(post, limits, done)).expect("hers").files), [2, 3]);
+    let row = ask(|done| store.file(FileId { site, number: 3 }, done)).expect("it is there");
+    assert_eq!(row.conversation, Some(room));
+}
+
+pub(crate) fn strangers_get_no_open_files(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let file = create_open(store, ann, 1).expect("it is for nobody yet");
+    complete(store, file, 10);
+    say(store, ann, bob, "a-1", "hello?");
+    assert_eq!(send(store, ann, bob, "a-2", &[file]), Err(Refusal::FirstContact));
+    assert_eq!(open(store, ann, file), Ok(file), "it is in no message");
+    say(store, bob, ann, "b-1", "hi");
+    assert!(send(store, ann, bob, "a-2", &[file]).is_ok());
+}
+
+pub(crate) fn open_files_are_of_their_owner_and_bounded(store: &dyn Store) {
+    let (site, ann, bob) = friends(store);
+    let file = create_open(store, ann, 1).expect("she may");
+    complete(store, file, 10);
+    assert_eq!(open(store, bob, file), Err(Refusal::NoSuchFile));
+    assert_eq!(send(store, bob, ann, "b-1", &[file]), Err(Refusal::NoSuchFile));
+    assert_eq!(open(store, ann, FileId { site, number: 99 }), Err(Refusal::NoSuchFile));
+    let of_bob = ready(store, bob, 2, ann);
+    assert_eq!(open(store, bob, of_bob), Err(Refusal::NoSuchFile), "it was made for a conversation");
+    for number in 1..u64::from(MOST_OPEN) {
+        assert!(create_open(store, ann, 100 + number).is_ok(), "{number}");
+    }
+    assert_eq!(create_open(store, ann, 999), Err(Refusal::TooManyFiles));
+    assert!(create(store, ann, 1_000, bob, 1).is_ok(), "files of conversations have their own number");
+    assert_eq!(ask(|done| store.remove_files(vec![file], done)), [file]);
+    assert!(create_open(store, ann, 999).is_ok());
+}
+
+pub(crate) fn open_files_live_longer_than_others(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    let [kept, removed] = [1, 2].map(|number| {
+        let file = create_open(store, ann, number).expect("she may");
+        complete(store, file, 10);
+        file
+    });
+    let [arriving, empty] = [3, 4].map(|number| create_open(store, ann, number).expect("she may"));
+    grow(store, arriving, 1).expect("there is room");
+    let bound = ready(store, ann, 5, bob);
+    assert_eq!(ask(|done| store.remove_files(vec![removed], done)), [removed]);
+    let (never, later) = (Timestamp(1), Timestamp(NOW.0 + 1));
+    let stale = |before, open_before, empty_before| {
+        let mut files = store.stale_files(before, open_before, empty_before, 9).expect("the store works");
+        files.sort_unstable();
+        files
+    };
+    assert_eq!(stale(never, never, later), [removed, empty]);
+    assert_eq!(
+        stale(later, never, later),
+        [removed, arriving, empty, bound],
+        "an incomplete one is as any other"
+    );
+    assert_eq!(stale(never, later, never), [kept, removed]);
+    assert_eq!(store.stale_files(later, later, later, 2).map(|files| files.len()), Ok(2));
 }

@@ -21,7 +21,7 @@ use web_proto::Code;
 
 use super::asked::{Refused, answer, blocking};
 use super::link::push_escaped;
-use super::{FilesState, ROOM_PICTURES, id_text, named, named_after};
+use super::{FilesState, ROOM_PICTURES, id_text, named, named_after, query_value};
 use crate::assets::{Range, range_of};
 use crate::pieces::Streamed;
 
@@ -86,10 +86,7 @@ async fn find(
     fields: &HeaderMap,
 ) -> Result<Response<Body>, Refused> {
     let id = named(path).ok_or(Refused::of(Code::NoSuchFile))?;
-    let asked = |key: &str| {
-        let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-        pairs.into_iter().find(|(name, _)| *name == key).map(|(_, value)| value)
-    };
+    let asked = |key: &str| query_value(query.unwrap_or_default(), key);
     if !state.files.links.open(id, asked("e").unwrap_or_default(), asked("s").unwrap_or_default()) {
         return Err(Refused::of(Code::BadLink));
     }

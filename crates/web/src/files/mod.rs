@@ -15,13 +15,13 @@ mod writers;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::{any, get};
+use axum::routing::{any, get, put};
 use chat::{Blobs, FileId, FileLimits, Node, RequestKind, SiteId, Timestamp};
 
 use crate::request_limit::limited;
 
 pub use finish::{Made, PictureFault, Pictures, Remade};
-pub use link::Links;
+pub use link::{Links, Slot};
 pub use picture_queue::{PictureBy, PictureQueue};
 
 /// Everything that files need.
@@ -46,7 +46,8 @@ pub fn routes(files: Files) -> Router {
     let state = Arc::new(FilesState { files, writers: writers::Writers::default() });
     let uploads = Router::new()
         .route("/v1/files", any(upload::collection))
-        .route("/v1/files/{site}/{id}", any(upload::one));
+        .route("/v1/files/{site}/{id}", any(upload::one))
+        .route("/v1/files/{site}/{id}/{name}", put(upload::whole).options(upload::whole));
     // Downloads need a signed link, and a page of history shows many pictures at once. Pictures of rooms are public, as stickers are.
     limited(uploads, RequestKind::Files, &node, clock)
         .route("/v1/files/{site}/{id}/{name}", get(download::download))
@@ -75,6 +76,12 @@ pub(crate) fn parse_id(site: SiteId, text: &str) -> Option<FileId> {
 /// Site and id of `/v1/files/SITE/ID` and of what lies below.
 fn named(path: &str) -> Option<FileId> {
     named_after("/v1/files/", path)
+}
+
+/// The value of a key in the query of an address.
+fn query_value<'a>(query: &'a str, key: &str) -> Option<&'a str> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
 fn named_after(prefix: &str, path: &str) -> Option<FileId> {

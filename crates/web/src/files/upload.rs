@@ -1,5 +1,6 @@
 //! Uploads: made, gone on with in pieces, asked after, given up.
 
+use std::fs::File;
 use std::io::Write;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -8,7 +9,8 @@ use std::sync::Arc;
 use axum::body::{Body, HttpBody};
 use axum::extract::State;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, VARY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, VARY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -19,6 +21,7 @@ use web_proto::Code;
 use super::asked::{Refused, answer, blocking, identify, origin};
 use super::writers::Turn;
 use super::{FilesState, PictureBy, id_text, named, tus};
+use crate::credentials::bearer;
 use crate::request_limit;
 
 /// `/v1/files`.
@@ -47,6 +50,69 @@ pub(super) async fn one(State(state): State<Arc<FilesState>>, request: Request<B
         _ => Ok(tus::answer(StatusCode::METHOD_NOT_ALLOWED, &[])),
     };
     with_common_fields(&state, &head.headers, outcome)
+}
+
+/// `/v1/files/SITE/ID/NAME`: the whole file in one request, from an app that has a slot (XEP-0363). Pages of all origins may
+/// send it: the slot says who may, and no cookie is looked at.
+pub(super) async fn whole(State(state): State<Arc<FilesState>>, request: Request<Body>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let name = HeaderName::from_static;
+    let outcome = match head.method {
+        Method::PUT => put(&state, &head, body).await,
+        _ => Ok(tus::answer(
+            StatusCode::NO_CONTENT,
+            &[
+                (name("access-control-allow-methods"), "PUT, GET, HEAD".into()),
+                (name("access-control-allow-headers"), "authorization, content-type".into()),
+                (name("access-control-max-age"), "7200".into()),
+            ],
+        )),
+    };
+    let mut response = outcome.unwrap_or_else(|refused| refused.response());
+    let fields = response.headers_mut();
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    fields.insert(name("access-control-allow-origin"), HeaderValue::from_static("*"));
+    response
+}
+
+async fn put(state: &FilesState, head: &Parts, body: Body) -> Result<Response<Body>, Refused> {
+    let node = &state.files.node;
+    let id = named(head.uri.path()).ok_or(Refused::of(Code::NoSuchFile))?;
+    if !state.files.links.may_put(id, bearer(&head.headers).unwrap_or_default()) {
+        return Err(Refused::of(Code::BadLink));
+    }
+    let row = answer(|then| node.file(id, then)).await?;
+    let now = (state.files.clock)();
+    let who = answer(|then| node.file_owner(&row, now, then)).await?;
+    let turn = state.writers.take(id).await;
+    // Another request may have completed or removed it while this one waited for its turn.
+    let row = answer(|then| node.file(id, then)).await?;
+    if row.is_complete {
+        return Err(Refused::because(Code::WrongOffset, "this file is complete"));
+    }
+    let length = row.file.bytes;
+    if tus::number(&head.headers, &CONTENT_LENGTH)? != length {
+        return Err(Refused::because(Code::BadValue, "content-length: not the size of the slot"));
+    }
+    let address = request_limit::address(&head.extensions);
+    node.may_upload(&who, address, now)?;
+    let blobs = Arc::clone(&state.files.blobs);
+    // After an interrupted request it begins anew.
+    let file = blocking(move || {
+        if blobs.arrived(id)? > 0 {
+            blobs.remove(id)?;
+        }
+        Ok(blobs.upload(id)?)
+    })
+    .await?;
+    let mut writing = Writing { state, who, address, row, turn };
+    writing.count(0, 0).await?;
+    let offset = writing.write(file, 0, body).await?;
+    if offset < length {
+        return Err(Refused::because(Code::BadValue, "the body is shorter than announced"));
+    }
+    Ok(tus::answer(StatusCode::CREATED, &[]))
 }
 
 async fn create(state: &FilesState, head: &Parts) -> Result<Response<Body>, Refused> {
@@ -166,17 +232,54 @@ impl Writing<'_> {
         files.node.uploaded(&self.who, self.address, new, (files.clock)());
         answer(|then| files.node.grow_file(&self.who, self.row.file.id, offset, files.limits, then)).await
     }
+
+    /// Writes the arriving bytes behind `offset`, and completes the file with its last one. Returns the new offset.
+    async fn write(&mut self, mut file: File, mut offset: u64, mut body: Body) -> Result<u64, Refused> {
+        let length = self.row.file.bytes;
+        let mut counted = offset;
+        loop {
+            let piece = tokio::select! {
+                piece = next_piece(&mut body) => piece,
+                () = self.turn.is_over() => {
+                    self.count(offset, offset - counted).await?;
+                    return Err(Refused::of(Code::UploadReplaced));
+                }
+            };
+            let Some(piece) = piece else { break };
+            let after = offset + piece.len() as u64;
+            if after > length {
+                return Err(Refused::because(Code::BadValue, "more comes than was announced"));
+            }
+            file = blocking(move || {
+                file.write_all(&piece)?;
+                Ok(file)
+            })
+            .await?;
+            offset = after;
+            // The first bytes at once: an upload without any ends soon.
+            if counted == 0 || offset - counted >= UNCOUNTED_BYTES {
+                self.count(offset, offset - counted).await?;
+                counted = offset;
+            }
+        }
+        self.count(offset, offset - counted).await?;
+        if offset == length {
+            blocking(move || Ok(file.sync_all()?)).await?;
+            self.state.finish(&self.row, by(&self.who)).await?;
+        }
+        Ok(offset)
+    }
 }
 
-/// Writes the arriving bytes. Returns the new offset.
-async fn append(mut writing: Writing<'_>, fields: &HeaderMap, mut body: Body) -> Result<u64, Refused> {
+/// Continues an upload. Returns the new offset.
+async fn append(mut writing: Writing<'_>, fields: &HeaderMap, body: Body) -> Result<u64, Refused> {
     let state = writing.state;
     if fields.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/offset+octet-stream") {
         let text = "content-type: application/offset+octet-stream is needed";
         return Err(Refused::because(Code::BadValue, text).with_status(415));
     }
     let wanted = tus::number(fields, &tus::OFFSET)?;
-    let (mut offset, length) = standing(state, &writing.row, by(&writing.who)).await?;
+    let (offset, length) = standing(state, &writing.row, by(&writing.who)).await?;
     if wanted != offset {
         return Err(Refused::because(Code::WrongOffset, &format!("this upload stands at {offset}")));
     }
@@ -186,40 +289,9 @@ async fn append(mut writing: Writing<'_>, fields: &HeaderMap, mut body: Body) ->
     state.files.node.may_upload(&writing.who, writing.address, (state.files.clock)())?;
     // Of a request that was cut off, something may not be counted yet.
     writing.count(offset, 0).await?;
-    let mut counted = offset;
     let (blobs, id) = (Arc::clone(&state.files.blobs), writing.row.file.id);
-    let mut file = blocking(move || Ok(blobs.upload(id)?)).await?;
-    loop {
-        let piece = tokio::select! {
-            piece = next_piece(&mut body) => piece,
-            () = writing.turn.is_over() => {
-                writing.count(offset, offset - counted).await?;
-                return Err(Refused::of(Code::UploadReplaced));
-            }
-        };
-        let Some(piece) = piece else { break };
-        let after = offset + piece.len() as u64;
-        if after > length {
-            return Err(Refused::because(Code::BadValue, "more comes than was announced"));
-        }
-        file = blocking(move || {
-            file.write_all(&piece)?;
-            Ok(file)
-        })
-        .await?;
-        offset = after;
-        // The first bytes at once: an upload without any ends soon.
-        if counted == 0 || offset - counted >= UNCOUNTED_BYTES {
-            writing.count(offset, offset - counted).await?;
-            counted = offset;
-        }
-    }
-    writing.count(offset, offset - counted).await?;
-    if offset == length {
-        blocking(move || Ok(file.sync_all()?)).await?;
-        state.finish(&writing.row, by(&writing.who)).await?;
-    }
-    Ok(offset)
+    let file = blocking(move || Ok(blobs.upload(id)?)).await?;
+    writing.write(file, offset, body).await
 }
 
 fn by(who: &Identified) -> PictureBy {

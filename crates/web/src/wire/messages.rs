@@ -102,6 +102,9 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) ->
             Event::Found { re: number(delivery), hits: all(hits, links), next: self::next(next) }
         }
         Of::Held(held) => Event::Held { held: moderation::held(held) },
+        Of::File { .. } => {
+            unreachable!("sessions of this gateway create files by requests of their own")
+        }
     }
 }
 

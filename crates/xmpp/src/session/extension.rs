@@ -25,7 +25,13 @@ pub(crate) fn of_reply(message: Element<'_>) -> Option<Box<str>> {
     with(message, |child| is_kept(child) && !replies::is_reply(child))
 }
 
-fn with(message: Element<'_>, is_kept: fn(Element<'_>) -> bool) -> Option<Box<str>> {
+/// The extension of a message that has a file in the place of its address. `is_answer`: without the elements of an answer.
+pub(crate) fn without_address(message: Element<'_>, is_answer: bool) -> Option<Box<str>> {
+    let is_address = |child: Element<'_>| child.is("x", ns::OOB);
+    with(message, |child| is_kept(child) && !is_address(child) && !(is_answer && replies::is_reply(child)))
+}
+
+fn with(message: Element<'_>, is_kept: impl Fn(Element<'_>) -> bool) -> Option<Box<str>> {
     let kind = message.attr("type").filter(|kind| matches!(*kind, "chat" | "headline")).unwrap_or("normal");
     let mut out = Vec::new();
     for child in message.children().filter(|child| is_kept(*child)) {

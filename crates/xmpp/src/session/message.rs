@@ -1,7 +1,7 @@
 //! Messages between users (RFC 6121 §5).
 
 use chat::messages::MessageName;
-use chat::{ConversationId, MarkerSet, Message, Refusal, Seq, Sub, To};
+use chat::{ConversationId, FileId, MarkerSet, Message, Refusal, Seq, Sub, To};
 use rand::Rng;
 use xmpp_proto::ns;
 use xmpp_proto::payload::date_time::DateTime;
@@ -15,6 +15,8 @@ use xmpp_proto::xml::Element;
 
 use super::{Arrival, Asked, MessageStanza, Session, Turn, extension};
 use crate::address::Target;
+use crate::config::Links;
+use crate::xep::http_upload::{self, WithFile};
 use crate::xep::muc::Reflection;
 use crate::xep::receipts::{Expected, Wanted};
 use crate::xep::replies::Answered;
@@ -60,7 +62,22 @@ pub(crate) struct Draft {
     pub(crate) body: Box<str>,
     pub(crate) extension: Option<Box<str>>,
     pub(crate) reply_to: Option<Seq>,
+    /// It has the address of a file of this node, which may be its author's.
+    pub(crate) with_file: Option<Box<WithFile>>,
+    files: Vec<FileId>,
     wanted: Wanted,
+}
+
+/// The message with a file, if it has the address of one. `is_answer`: its extension has no elements of an answer.
+pub(crate) fn with_file(
+    message: Element<'_>,
+    body: &str,
+    links: &Links,
+    is_answer: bool,
+) -> Option<Box<WithFile>> {
+    let (file, url) = http_upload::named_file(message, body, links)?;
+    let extension = extension::without_address(message, is_answer);
+    Some(Box::new(WithFile { file, body: http_upload::without_address(body, &url), extension }))
 }
 
 impl Turn<'_, '_> {
@@ -124,19 +141,31 @@ impl Turn<'_, '_> {
     /// The message of a stanza.
     pub(crate) fn draft(&mut self, element: Element<'_>, user: &Sub) -> Draft {
         let body = element.child("body", ns::CLIENT).map(|body| body.text().into_owned());
+        let body: Box<str> = body.unwrap_or_default().into();
         Draft {
             client_id: self.client_id(element),
             to: user.clone(),
-            body: body.unwrap_or_default().into(),
+            with_file: with_file(element, &body, &self.links(), false),
+            body,
             extension: extension::of(element),
             reply_to: None,
+            files: Vec::new(),
             wanted: Wanted::of(element),
         }
     }
 
     /// Sends a new message.
-    pub(crate) fn submit(&mut self, asked: Asked, draft: Draft) {
-        let Draft { client_id, to, body, extension, reply_to, wanted } = draft;
+    pub(crate) fn submit(&mut self, asked: Asked, mut draft: Draft) {
+        if let Some(with_file) = draft.with_file.take() {
+            let WithFile { file, body, extension } = *with_file;
+            return self.with_file(asked, file, move |turn, asked, may_have| {
+                if may_have {
+                    draft = Draft { body, extension, files: vec![file], ..draft };
+                }
+                turn.submit(asked, draft);
+            });
+        }
+        let Draft { client_id, to, body, extension, reply_to, with_file: _, files, wanted } = draft;
         let sending = Sending { client_id: client_id.clone(), asked, wanted, reflection: None };
         self.session.extra().sending.push(sending);
         self.command(chat::messages::Command::Send {
@@ -145,7 +174,7 @@ impl Turn<'_, '_> {
             body,
             extension,
             reply_to,
-            files: Vec::new(),
+            files,
             rich: None,
         });
     }
@@ -156,22 +185,44 @@ impl Turn<'_, '_> {
             return self.refuse(element, &StanzaError::new(Condition::ResourceConstraint));
         }
         let (client_id, extension) = (self.client_id(element), extension::of(element));
+        // The author's client gets what it has sent, also if others get a file in the place of its address.
         let reflection = Reflection::new(room, element.attr("id"), &body, extension.as_deref());
-        let (asked, wanted) = (self.counted(element), Wanted::default());
-        let reflection = Some(Box::new(reflection));
-        self.session.extra().sending.push(Sending {
-            client_id: client_id.clone(),
-            asked,
-            wanted,
-            reflection,
+        let asked = self.counted(element);
+        let Some(with_file) = with_file(element, &body, &self.links(), false) else {
+            return self.submit_reflected(asked, client_id, reflection, body, extension, Vec::new());
+        };
+        self.with_file(asked, with_file.file, move |turn, asked, may_have| {
+            let WithFile { file, body: rest, extension: rest_of_extension } = *with_file;
+            match may_have {
+                true => {
+                    let files = vec![file];
+                    turn.submit_reflected(asked, client_id, reflection, rest, rest_of_extension, files);
+                }
+                false => turn.submit_reflected(asked, client_id, reflection, body, extension, Vec::new()),
+            }
         });
+    }
+
+    fn submit_reflected(
+        &mut self,
+        asked: Asked,
+        client_id: Box<str>,
+        reflection: Reflection,
+        body: Box<str>,
+        extension: Option<Box<str>>,
+        files: Vec<FileId>,
+    ) {
+        let to = To::Conversation(reflection.room());
+        let (wanted, reflection) = (Wanted::default(), Some(Box::new(reflection)));
+        let sending = Sending { client_id: client_id.clone(), asked, wanted, reflection };
+        self.session.extra().sending.push(sending);
         self.command(chat::messages::Command::Send {
             client_id,
-            to: To::Conversation(room),
+            to,
             body,
             extension,
             reply_to: None,
-            files: Vec::new(),
+            files,
             rich: None,
         });
     }

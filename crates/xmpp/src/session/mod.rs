@@ -39,7 +39,7 @@ pub(crate) use extension::{Stored, of as extension_of, of_reply as extension_of_
 pub(crate) use held_messages::Arrival;
 pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
-pub(crate) use message::own_id;
+pub(crate) use message::{own_id, with_file};
 pub(crate) use message_stanza::MessageStanza;
 pub(crate) use named_message::found;
 pub(crate) use roster::EXTENSION as ROSTER;

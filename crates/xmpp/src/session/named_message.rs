@@ -66,24 +66,31 @@ impl Turn<'_, '_> {
         then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<Option<&Message>, Refusal>) + Send + 'static,
     ) {
         let Some(name) = names.next() else {
-            then(self, asked, Ok(None));
-            return self.read_further();
+            return self.unpause(|turn| then(turn, asked, Ok(None)));
         };
         self.pause();
         let command = Command::Find { to: to.clone(), name };
         self.continue_then(asked, command, move |turn, asked, answer| {
             match answer.map(|answer| found(answer).cloned()) {
-                Ok(None) | Err(Refusal::NoSuchMessage) => return turn.find_named(asked, to, names, then),
-                Ok(Some(message)) => then(turn, asked, Ok(Some(&message))),
-                Err(refusal) => then(turn, asked, Err(refusal)),
+                Ok(None) | Err(Refusal::NoSuchMessage) => turn.find_named(asked, to, names, then),
+                Ok(Some(message)) => turn.unpause(|turn| then(turn, asked, Ok(Some(&message)))),
+                Err(refusal) => turn.unpause(|turn| then(turn, asked, Err(refusal))),
             }
-            turn.read_further();
         });
     }
 
     /// Reads no further stanza until [`Turn::read_further`]: the order of stanzas matters, or an answer is large.
     pub(crate) fn pause(&mut self) {
         self.session.set(Flags::PAUSED, true);
+    }
+
+    /// Continues a paused stream, unless `then` pauses it again.
+    pub(crate) fn unpause(&mut self, then: impl FnOnce(&mut Turn<'_, '_>)) {
+        self.session.set(Flags::PAUSED, false);
+        then(self);
+        if !self.session.is_paused() {
+            self.io.read_on();
+        }
     }
 
     pub(crate) fn read_further(&mut self) {

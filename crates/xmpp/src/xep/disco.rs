@@ -7,7 +7,7 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use crate::address::Target;
 use crate::extensions::{EXTENSIONS, Extension, Spec};
 use crate::session::{Iq, IqHandler, IqKind, Turn};
-use crate::xep::muc;
+use crate::xep::{http_upload, muc};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(30),
@@ -22,7 +22,11 @@ pub(crate) const EXTENSION: Extension = Extension {
     ],
 };
 
-const SERVER: &[Identity<'static>] = &[Identity { category: "server", kind: "im", name: Some("Kith") }];
+const SERVER: &[Identity<'static>] = &[
+    Identity { category: "server", kind: "im", name: Some("Kith") },
+    // XEP-0363 §3. The last one, because a node may have no files.
+    Identity { category: "store", kind: "file", name: Some("Files") },
+];
 const ACCOUNT: &[Identity<'static>] = &[
     Identity { category: "account", kind: "registered", name: None },
     Identity { category: "pubsub", kind: "pep", name: None },
@@ -42,8 +46,13 @@ fn info(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         Target::User(_) | Target::Elsewhere => return Err(StanzaError::new(Condition::ServiceUnavailable)),
     };
     let features = EXTENSIONS.iter().flat_map(|one| features(one)).copied().collect();
-    let info = Info { node, identities: identities.to_vec(), features };
-    turn.result(iq, |out| info.write(out, |_| {}));
+    let mut info = Info { node, identities: identities.to_vec(), features };
+    let links = turn.links().filter(|_| iq.target == Target::Server);
+    if iq.target == Target::Server && links.is_none() {
+        info.identities.pop();
+        info.features.retain(|feature| *feature != ns::UPLOAD);
+    }
+    turn.result(iq, |out| info.write(out, |out| http_upload::write_limit(out, &links)));
     Ok(())
 }
 

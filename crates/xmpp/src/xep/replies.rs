@@ -12,7 +12,7 @@ use xmpp_proto::xml::Element;
 
 use crate::address;
 use crate::extensions::{Extension, Spec};
-use crate::session::{Turn, own_id};
+use crate::session::{Turn, own_id, with_file};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(461),
@@ -44,6 +44,7 @@ impl Turn<'_, '_> {
         let mut draft = as_written.clone();
         draft.body = fallback::without_fallback(element, ns::REPLIES, &as_written.body).into();
         draft.extension = crate::session::extension_of_reply(element);
+        draft.with_file = with_file(element, &draft.body, &self.links(), true);
         let is_own =
             reply.to.and_then(|to| Jid::parse(to).ok()).is_some_and(|to| to.bare() == self.session.bare());
         let (mine, theirs) = (self.own_names(reply.id), vec![MessageName::Theirs(reply.id.into())]);

@@ -12,14 +12,14 @@ use std::time::Duration;
 use axum::Router;
 use chat::token::{Claims, sign};
 use chat::{
-    ConversationId, Delivery, FileFound, FileLimits, FileType, Mode, Node, NodeConfig, Outbox, Secret,
-    SecretKind, SessionHandle, Site, SiteId, SiteStore, Sub, Timestamp, To, Wish,
+    ConversationId, Delivery, FileFound, FileId, FileLimits, FileType, Mode, Node, NodeConfig, Outbox,
+    Secret, SecretKind, SessionHandle, Site, SiteId, SiteStore, Sub, Timestamp, To, Wish,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
 use store::Sqlite;
 use web::{OtherGateway, SessionKeys, WebConfig, WebOutbox};
-use xmpp::{ListenerRole, WebTransports, XmppConfig, XmppOutbox};
+use xmpp::{FileSlot, ListenerRole, WebTransports, XmppConfig, XmppOutbox};
 
 /// The key of the site, and so its domain.
 pub(crate) const SITE: &str = "forum";
@@ -46,9 +46,27 @@ pub(crate) struct Scene {
 #[derive(Debug)]
 struct FilesHere;
 
+/// Addresses of files of slots begin so.
+const SLOTS: &str = "https://files.example/slot/";
+const FILE_LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
+
 impl xmpp::FileLinks for FilesHere {
     fn link(&self, file: &chat::File) -> String {
         format!("https://files.example/{}", file.name)
+    }
+
+    fn slot(&self, id: FileId, name: &str) -> FileSlot {
+        let get = format!("{SLOTS}{:016x}/{name}", id.number);
+        FileSlot { put: get.replace("https", "put"), get, authorization: format!("Bearer {name}") }
+    }
+
+    fn named(&self, url: &str) -> Option<FileId> {
+        let (number, _) = url.strip_prefix(SLOTS)?.split_once('/')?;
+        Some(FileId { site: SiteId(1), number: u64::from_str_radix(number, 16).ok()? })
+    }
+
+    fn limits(&self) -> FileLimits {
+        FILE_LIMITS
     }
 }
 
@@ -150,7 +168,7 @@ impl Scene {
 
     /// A member uploads a text of ten bytes, for a user or for a conversation by its id on the wire. Returns the id of the file.
     pub(crate) fn upload(&mut self, by: &str, name: &str, to: &str) -> String {
-        let limits = FileLimits { file_bytes: 100, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
+        let limits = FILE_LIMITS;
         let (node, now, token) = (Arc::clone(&self.node), Timestamp(self.now_ms), self.token(by));
         let to = match u64::from_str_radix(to, 16).ok().filter(|_| to.len() == 16) {
             Some(key) => To::Conversation(ConversationId { site: SiteId(1), key }),
@@ -164,10 +182,20 @@ impl Scene {
         });
         self.settle();
         let id = created.try_recv().unwrap();
-        let found = FileFound { kind: FileType::OTHER, bytes: 10, kept_bytes: 10, picture: None };
-        node.complete_file(id, found, |row| assert!(row.is_ok()));
-        self.settle();
+        self.complete(id);
         format!("{:016x}", id.number)
+    }
+
+    /// The bytes of a file of a slot arrive. `url`: the address of the slot for downloads.
+    pub(crate) fn upload_to(&mut self, url: &str) {
+        let id = xmpp::FileLinks::named(&FilesHere, url).unwrap();
+        self.complete(id);
+    }
+
+    fn complete(&mut self, id: FileId) {
+        let found = FileFound { kind: FileType::OTHER, bytes: 10, kept_bytes: 10, picture: None };
+        self.node.complete_file(id, found, |row| assert!(row.is_ok()));
+        self.settle();
     }
 
     /// Carries mail until nothing moves.

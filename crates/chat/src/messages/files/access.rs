@@ -3,13 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::messages::Messages;
+use crate::command::AnswerTo;
+use crate::messages::files::bring::Brought;
+use crate::messages::files::{Reserve, file_name};
+use crate::messages::{Event, Messages};
+use crate::session::{Asker, Completion};
 use crate::site::settings::Access;
 use crate::store::unavailable;
 use crate::users::peer::may_write;
 use crate::{
-    ConversationId, Done, FileFound, FileId, FileLimits, FilePlace, FileRow, Identified, Refusal, SiteRole,
-    StoreError, Timestamp, To, Wish,
+    ConversationId, Done, File, FileFound, FileId, FileLimits, FilePlace, FileRow, Identified, Refusal,
+    SiteRole, StoreError, Timestamp, To, Wish,
 };
 
 impl Messages {
@@ -23,11 +27,8 @@ impl Messages {
         now: Timestamp,
         then: impl FnOnce(Result<FileId, Refusal>) + Send + 'static,
     ) {
-        if wish.bytes == 0 {
-            return then(Err(Refusal::BadValue));
-        }
-        if wish.bytes > limits.file_bytes {
-            return then(Err(Refusal::FileTooLarge));
+        if let Err(refusal) = is_sound(wish.bytes, limits) {
+            return then(Err(refusal));
         }
         let limits = limits.for_user(who.is_guest());
         let asker = who.asker.clone();
@@ -41,7 +42,7 @@ impl Messages {
             return then(Err(refusal));
         }
         match wish.to.clone().room(asker.session.user.site) {
-            Ok(room) => self.take_room(&asker, FilePlace::Room(room), &wish, limits, now, then),
+            Ok(room) => self.take_room(&asker, FilePlace::Room(room), &wish.file(), limits, now, then),
             Err(To::User(sub)) if sub == asker.sub => then(Err(Refusal::NotAllowed)),
             Err(to) => {
                 let this = self.clone();
@@ -52,12 +53,44 @@ impl Messages {
                         id.filter(|_| may).ok_or(Refusal::NotAllowed)
                     });
                     match direct {
-                        Ok(id) => this.take_room(&asker, FilePlace::Direct(id), &wish, limits, now, then),
+                        Ok(id) => {
+                            this.take_room(&asker, FilePlace::Direct(id), &wish.file(), limits, now, then)
+                        }
                         Err(refusal) => then(Err(refusal)),
                     }
                 });
             }
         }
+    }
+
+    /// Creates a file for a session. Its owner chooses the conversation later, by the first message with it. Admission
+    /// has checked the name, and that the user may write.
+    pub(crate) fn reserve_file(self: &Arc<Self>, asker: &Asker, re: u64, reserve: Reserve, now: Timestamp) {
+        let handle = asker.session.handle;
+        let Reserve { name, bytes, limits } = reserve;
+        if let Err(refusal) = is_sound(bytes, limits) {
+            return self.sessions.refuse(handle, AnswerTo::Request(re), refusal);
+        }
+        let name = file_name(&name);
+        let file = Brought { name: name.clone(), bytes, ..Brought::default() };
+        let this = self.clone();
+        let then = move |created: Result<FileId, Refusal>| match created {
+            Ok(id) => this.sessions.answer(handle, re, Event::File { id, name }),
+            Err(refusal) => this.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        self.take_room(asker, FilePlace::Open, &file, limits.for_user(asker.guest), now, then);
+    }
+
+    /// Answers whether a message of the user can have this file.
+    pub(crate) fn find_open_file(self: &Arc<Self>, asker: &Asker, re: u64, id: FileId) {
+        let handle = asker.session.handle;
+        if id.site != asker.session.user.site {
+            return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::NoSuchFile);
+        }
+        let done = self.on_accepted(handle, AnswerTo::Request(re), move |this, file: File| {
+            this.sessions.answer(handle, re, Event::File { id: file.id, name: file.name });
+        });
+        self.store.open_file(asker.session.user, id, done);
     }
 
     /// Looks up a file. [`Refusal::NoSuchFile`]: it does not exist, or was removed.
@@ -80,10 +113,10 @@ impl Messages {
         if row.owner == me {
             return then(Ok(()));
         }
-        if !row.is_posted || row.conversation.site != me.site {
+        if !row.is_posted || row.file.id.site != me.site {
             return then(Err(Refusal::NoSuchFile));
         }
-        let places = row.copies.iter().chain([&row.conversation]);
+        let places = row.copies.iter().chain(&row.conversation);
         let (rooms, direct): (Vec<_>, Vec<_>) = places.copied().partition(|id| id.is_room());
         if direct.iter().any(|id| id.other(me).is_some()) {
             return then(Ok(()));
@@ -122,6 +155,15 @@ impl Messages {
             then(removed.and_then(|files| if files.is_empty() { Err(Refusal::NoSuchFile) } else { Ok(()) }));
         });
         self.store.remove_files(vec![id], done);
+    }
+}
+
+/// Checks the size of a file that a user wants to upload.
+fn is_sound(bytes: u64, limits: FileLimits) -> Result<(), Refusal> {
+    match bytes {
+        0 => Err(Refusal::BadValue),
+        bytes if bytes > limits.file_bytes => Err(Refusal::FileTooLarge),
+        _ => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::messages::Messages;
 use crate::messages::files::{FileLimits, FilePlace, NewFile, file_name};
@@ -41,6 +42,37 @@ pub struct Wish {
     pub peaks: Option<Peaks>,
 }
 
+/// A file that a session wants to upload, for a conversation that it names later.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reserve {
+    pub name: Box<str>,
+    pub bytes: u64,
+    /// Those of the node.
+    pub limits: FileLimits,
+}
+
+/// The properties of a new file, as its owner's client tells them.
+#[derive(Default)]
+pub(crate) struct Brought {
+    pub(crate) name: Box<str>,
+    pub(crate) bytes: u64,
+    pub(crate) voice: bool,
+    pub(crate) duration_ms: Option<u32>,
+    pub(crate) peaks: Option<Peaks>,
+}
+
+impl Wish {
+    pub(crate) fn file(&self) -> Brought {
+        Brought {
+            name: file_name(&self.name),
+            bytes: self.bytes,
+            voice: self.voice,
+            duration_ms: self.duration_ms,
+            peaks: self.peaks.clone().filter(|_| self.voice),
+        }
+    }
+}
+
 impl Messages {
     /// [`Refusal::NoSuchFile`] if the user may read none of these rooms.
     pub(crate) fn may_read_one_of(
@@ -62,7 +94,7 @@ impl Messages {
         &self,
         asker: &Asker,
         place: FilePlace,
-        wish: &Wish,
+        file: &Brought,
         limits: FileLimits,
         now: Timestamp,
         then: impl FnOnce(Result<FileId, Refusal>) + Send + 'static,
@@ -74,11 +106,11 @@ impl Messages {
             id,
             owner,
             place,
-            name: file_name(&wish.name),
-            bytes: wish.bytes,
-            voice: wish.voice,
-            duration_ms: wish.duration_ms,
-            peaks: wish.peaks.clone().filter(|_| wish.voice),
+            name: file.name.clone(),
+            bytes: file.bytes,
+            voice: file.voice,
+            duration_ms: file.duration_ms,
+            peaks: file.peaks.clone(),
             time: now,
         };
         let done: Done<Result<(), Refusal>> =

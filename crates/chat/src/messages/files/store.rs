@@ -18,7 +18,7 @@ use crate::{
 /// not count.
 pub trait FileStore: Send + Sync + 'static {
     /// Creates a file, without any bytes yet. Checks [`has_room`](crate::messages::files::has_room) and
-    /// [`MOST_LOOSE`](crate::messages::files::MOST_LOOSE). In a direct conversation it also checks
+    /// [`may_begin_file`](crate::messages::files::may_begin_file). In a direct conversation it also checks
     /// [`may_send_files`](crate::messages::files::may_send_files); in a room [`may`](crate::may) with
     /// [`Act::Post`](crate::Act::Post), without slow mode.
     fn create_file(&self, file: NewFile, limits: FileLimits, done: Done<Result<(), Refusal>>);
@@ -27,13 +27,18 @@ pub trait FileStore: Send + Sync + 'static {
     fn grow_file(&self, id: FileId, arrived: u64, limits: FileLimits, done: Done<Result<(), Refusal>>);
     /// None if the file does not exist, or was removed.
     fn file(&self, id: FileId, done: Done<Option<FileRow>>);
+    /// A complete file of `owner` in [`FilePlace::Open`] that is in no message, in the order of the writes. Otherwise
+    /// [`Refusal::NoSuchFile`].
+    fn open_file(&self, owner: UserId, id: FileId, done: Done<Result<File, Refusal>>);
     /// Stores the detected properties of a complete upload. A file that is complete already stays unchanged.
     fn complete_file(&self, id: FileId, found: FileFound, done: Done<Option<FileRow>>);
     /// Removes files that are in no message, and answers the removed ones.
     fn remove_files(&self, files: Vec<FileId>, done: Done<Vec<FileId>>);
     /// Stores a message with files, like [`MessageStore::append`](crate::MessageStore::append). The files are
     /// 1 to [`MOST_FILES`](crate::messages::files::MOST_FILES) complete ones of the sender, made for this
-    /// conversation and in no message; else [`Refusal::NoSuchFile`]. A message with a rich part may have
+    /// conversation or in [`FilePlace::Open`], and in no message; else [`Refusal::NoSuchFile`]. One in
+    /// [`FilePlace::Open`] belongs to this conversation from then on, after a check of
+    /// [`may_send_files`](crate::messages::files::may_send_files). A message with a rich part may have
     /// none. Files of a forwarded message belong to both messages from then on. If one was removed, the
     /// answer is [`Refusal::NoSuchMessage`]; a refusal of
     /// [`may_send_files`](crate::messages::files::may_send_files) is answered as it is.
@@ -47,10 +52,12 @@ pub trait FileStore: Send + Sync + 'static {
     // ---- housekeeping: may block, never called on a worker ----
 
     /// Removed files, files made before `before` that are in no message, and files made before `empty_before`
-    /// without any byte; at most `limit`.
+    /// without any byte; at most `limit`. Complete ones in [`FilePlace::Open`] only if they were made before
+    /// `open_before`.
     fn stale_files(
         &self,
         before: Timestamp,
+        open_before: Timestamp,
         empty_before: Timestamp,
         limit: u32,
     ) -> Result<Vec<FileId>, StoreError>;
@@ -76,6 +83,8 @@ pub struct NewFile {
 pub enum FilePlace {
     Direct(ConversationId),
     Room(RoomName),
+    /// The first conversation in which its owner posts it.
+    Open,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +92,8 @@ pub struct FileRow {
     /// Until the file is complete, `bytes` is the announced size, and the kind is unknown.
     pub file: File,
     pub owner: UserId,
-    pub conversation: ConversationId,
+    /// None: it is in [`FilePlace::Open`], and in no message.
+    pub conversation: Option<ConversationId>,
     pub is_complete: bool,
     /// The file is in a message.
     pub is_posted: bool,

@@ -36,6 +36,10 @@ impl Reflection {
     ) -> Reflection {
         Reflection { room, id: id.map(Into::into), body: body.into(), extension: extension.map(Into::into) }
     }
+
+    pub(crate) fn room(&self) -> ConversationId {
+        self.room
+    }
 }
 
 impl Turn<'_, '_> {
