@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat::{File, FileId, FileLimits, Node, Timestamp};
+use chat::{File, FileId, FileLimits, Node, SiteId, Timestamp};
 use edge::Mailboxes;
 use edge::tls::Acceptor;
 use http_proto::proxies::TrustedProxies;
@@ -88,8 +88,24 @@ impl XmppConfig {
     }
 }
 
-/// What makes addresses of files; None: the node has no files.
-pub(crate) type Links = Option<Arc<dyn FileLinks>>;
+/// Makes the addresses that messages of a site have.
+#[derive(Clone)]
+pub(crate) struct Links {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) site: SiteId,
+}
+
+impl Links {
+    /// None: the node has no files.
+    pub(crate) fn files(&self) -> Option<&Arc<dyn FileLinks>> {
+        self.shared.config.files.as_ref()
+    }
+
+    /// A page with the widget, if the site has told its origins.
+    pub(crate) fn page(&self) -> Option<String> {
+        self.shared.node.page(self.site)
+    }
+}
 
 /// What a listener offers to clients.
 #[derive(Debug, Clone, Default)]

@@ -35,6 +35,11 @@ impl Node {
         self.inner.sites.by_id(site)?.site.domain().map(Into::into)
     }
 
+    /// A page with the widget. None: the site does not exist, or has told no origin.
+    pub fn page(&self, site: SiteId) -> Option<String> {
+        self.inner.sites.by_id(site)?.site.page().map(str::to_owned)
+    }
+
     /// The keys to check an app password of the user with this id, who need not exist: see [`AppCredentials`]. `then` is called
     /// once, perhaps on a thread of the store. [`Refusal::NotAllowed`]: the site has disabled app passwords.
     ///

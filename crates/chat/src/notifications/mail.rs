@@ -122,7 +122,7 @@ impl Notifications {
             address: due.address,
             site_key: live.site.key.clone(),
             site: live.site.name.clone(),
-            url: live.site.origins.iter().find(|origin| origin.starts_with("http")).cloned(),
+            url: live.site.page().map(str::to_owned),
             talks,
             more,
         })

@@ -49,6 +49,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// A page with the widget: the first origin of the site.
+    pub(crate) fn page(&self) -> Option<&str> {
+        self.origins.iter().find(|origin| origin.starts_with("http")).map(String::as_str)
+    }
+
     /// The XMPP domain: the one that the operator has set; else the key, if it is a host name. No two sites have the same.
     pub fn domain(&self) -> Option<&str> {
         match &self.domain {

@@ -1,5 +1,7 @@
 //! A message of the domain as a stanza: live, as a copy, or from the archive.
 
+use std::borrow::Cow;
+
 use chat::{Message, MessageKind, Sub};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
@@ -11,7 +13,7 @@ use xmpp_proto::xml::Open;
 
 use super::extension::Stored;
 use super::message::own_id;
-use super::{Flags, Turn};
+use super::{Flags, Turn, message_text};
 use crate::address;
 use crate::config::Links;
 use crate::xep::replies::Answered;
@@ -20,6 +22,7 @@ use crate::xep::{change_id, oob, retractions};
 /// A message of a direct conversation, as one of its users receives it.
 pub(crate) struct MessageStanza<'a> {
     message: &'a Message,
+    text: Cow<'a, str>,
     stored: Stored<'a>,
     /// The message that it answers, if that is known.
     answered: Option<&'a Answered>,
@@ -46,8 +49,8 @@ impl<'a> MessageStanza<'a> {
             false => (address::user_here(&message.from, domain), archive.to_owned()),
         };
         let stored = Stored::of(message.extension.as_deref());
-        let files = oob::addresses(message, links);
-        Some(MessageStanza { message, stored, answered: None, is_own, from, to, archive, files })
+        let (text, files) = (message_text::text(message, domain, links), oob::addresses(message, links));
+        Some(MessageStanza { message, text, stored, answered: None, is_own, from, to, archive, files })
     }
 
     pub(crate) fn answering(self, answered: Option<&'a Answered>) -> MessageStanza<'a> {
@@ -67,7 +70,7 @@ impl<'a> MessageStanza<'a> {
     pub(crate) fn size(&self) -> usize {
         const ENVELOPE: usize = 512;
         let of_files: usize = self.files.iter().map(|url| 2 * url.len()).sum();
-        ENVELOPE + self.message.body.len() + self.message.extension.as_deref().map_or(0, str::len) + of_files
+        ENVELOPE + self.text.len() + self.message.extension.as_deref().map_or(0, str::len) + of_files
     }
 
     /// The id that the author's client gave the message: its author knows it by this one.
@@ -82,7 +85,7 @@ impl<'a> MessageStanza<'a> {
             return retractions::write_tombstone(out, self.message);
         }
         let quotation = self.answered.map_or("", Answered::quotation);
-        oob::write_body(out, quotation, &self.message.body, &self.files);
+        oob::write_body(out, quotation, &self.text, &self.files);
         if let Some(answered) = self.answered {
             answered.write(out, self.archive.rsplit('@').next().unwrap_or_default());
         }

@@ -7,6 +7,7 @@ mod held_messages;
 mod iq;
 mod message;
 mod message_stanza;
+mod message_text;
 mod named_message;
 mod presence;
 mod relay;
@@ -41,6 +42,7 @@ pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
 pub(crate) use message::{own_id, with_file};
 pub(crate) use message_stanza::MessageStanza;
+pub(crate) use message_text::text as message_text;
 pub(crate) use named_message::found;
 pub(crate) use roster::EXTENSION as ROSTER;
 
@@ -437,7 +439,7 @@ impl Turn<'_, '_> {
     }
 
     pub(crate) fn links(&self) -> Links {
-        self.gateway.shared.config.files.clone()
+        Links { shared: Arc::clone(&self.gateway.shared), site: self.session.user.site }
     }
 
     /// An id for a request of this server.

@@ -47,12 +47,18 @@ fn info(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     };
     let features = EXTENSIONS.iter().flat_map(|one| features(one)).copied().collect();
     let mut info = Info { node, identities: identities.to_vec(), features };
-    let links = turn.links().filter(|_| iq.target == Target::Server);
-    if iq.target == Target::Server && links.is_none() {
+    let files = turn.links().files().filter(|_| iq.target == Target::Server).cloned();
+    if iq.target == Target::Server && files.is_none() {
         info.identities.pop();
         info.features.retain(|feature| *feature != ns::UPLOAD);
     }
-    turn.result(iq, |out| info.write(out, |out| http_upload::write_limit(out, &links)));
+    turn.result(iq, |out| {
+        info.write(out, |out| {
+            if let Some(files) = &files {
+                http_upload::write_limit(out, &**files);
+            }
+        });
+    });
     Ok(())
 }
 

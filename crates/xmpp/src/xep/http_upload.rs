@@ -13,7 +13,7 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::Element;
 
 use crate::address::Target;
-use crate::config::{FileSlot, Links};
+use crate::config::{FileLinks, FileSlot, Links};
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
 use crate::session::{Asked, Iq, IqHandler, IqKind, Turn};
@@ -29,20 +29,18 @@ pub(crate) const EXTENSION: Extension = Extension {
 };
 
 /// §3: the form with the largest size, for service discovery.
-pub(crate) fn write_limit(out: &mut Vec<u8>, links: &Links) {
-    if let Some(links) = links {
-        upload::write_limit(out, links.limits().file_bytes);
-    }
+pub(crate) fn write_limit(out: &mut Vec<u8>, files: &dyn FileLinks) {
+    upload::write_limit(out, files.limits().file_bytes);
 }
 
 fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
-    let links = turn.links().filter(|_| iq.target == Target::Server);
-    let Some(links) = links else { return Err(StanzaError::new(Condition::ServiceUnavailable)) };
+    let files = turn.links().files().filter(|_| iq.target == Target::Server).cloned();
+    let Some(files) = files else { return Err(StanzaError::new(Condition::ServiceUnavailable)) };
     if iq.kind != IqKind::Get {
         return Err(StanzaError::new(Condition::BadRequest));
     }
     let Request { filename, bytes, content_type: _ } = Request::of(iq.payload).map_err(StanzaError::new)?;
-    let limits = links.limits();
+    let limits = files.limits();
     let reserve = Reserve { name: filename.into(), bytes, limits };
     turn.ask_then(iq, Command::ReserveFile(reserve), move |turn, asked, answer| {
         let (id, name) = match answer.map(file) {
@@ -53,7 +51,7 @@ fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
                 return turn.answer_error(&asked, &error);
             }
         };
-        let FileSlot { put, get, authorization } = links.slot(id, name);
+        let FileSlot { put, get, authorization } = files.slot(id, name);
         let headers = [("Authorization", &*authorization)];
         turn.answer(asked, |out| Slot { put: &put, get: &get, headers: &headers }.write(out));
     });
@@ -86,10 +84,10 @@ pub(crate) struct WithFile {
 
 /// The address of a file of this node: the out-of-band one of the message (XEP-0066), or the whole body.
 pub(crate) fn named_file(message: Element<'_>, body: &str, links: &Links) -> Option<(FileId, Box<str>)> {
-    let links = links.as_ref()?;
+    let files = links.files()?;
     let url = oob::of(message);
     let url = url.as_deref().unwrap_or(body).trim();
-    Some((links.named(url)?, url.into()))
+    Some((files.named(url)?, url.into()))
 }
 
 /// The body without the line that is nothing but the address of the file.

@@ -23,7 +23,7 @@ pub(crate) const EXTENSION: Extension = Extension {
 
 /// Of the files of a message, in its order.
 pub(crate) fn addresses(message: &Message, links: &Links) -> Vec<String> {
-    let files = links.iter().flat_map(|links| message.files.iter().map(|file| links.link(file)));
+    let files = links.files().into_iter().flat_map(|links| message.files.iter().map(|file| links.link(file)));
     files.filter(|url| !url.is_empty()).collect()
 }
 

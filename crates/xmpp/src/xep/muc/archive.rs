@@ -12,7 +12,7 @@ use xmpp_proto::payload::{occupant_id, stanza_ids};
 use xmpp_proto::xml::Open;
 
 use super::{address, nicks};
-use crate::session::{Asked, Stored, Turn, own_id};
+use crate::session::{Asked, Stored, Turn, message_text, own_id};
 use crate::xep::{oob, retractions};
 
 impl Turn<'_, '_> {
@@ -56,7 +56,9 @@ impl Turn<'_, '_> {
             if message.deleted {
                 return retractions::write_tombstone(out, message);
             }
-            oob::write_body(out, "", &message.body, &oob::addresses(message, &self.links()));
+            let links = self.links();
+            let text = message_text(message, self.domain(), &links);
+            oob::write_body(out, "", &text, &oob::addresses(message, &links));
             Stored::of(message.extension.as_deref()).write(out);
             stanza_ids::write_stanza_id(out, &by, &message.seq.0.to_string());
             occupant_id::write(out, &super::occupant_id(&message.from));

@@ -15,7 +15,7 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
 use super::{MOST_HELD, address};
-use crate::session::{Asked, Stored, Turn};
+use crate::session::{Asked, Stored, Turn, message_text};
 use crate::xep::oob;
 
 /// A message that the room sends back to its author (§7.4).
@@ -112,11 +112,12 @@ impl Turn<'_, '_> {
     }
 
     pub(super) fn room_stanza(&mut self, message: &Message, nick: &str, delay: Option<Delay<'_>>) {
+        let links = self.links();
         let stanza = Stanza {
             id: Some(&message.client_id),
-            body: &message.body,
+            body: &message_text(message, self.domain(), &links),
             extension: message.extension.as_deref(),
-            files: &oob::addresses(message, &self.links()),
+            files: &oob::addresses(message, &links),
             seq: Some(message.seq),
             delay,
         };
