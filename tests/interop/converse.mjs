@@ -176,6 +176,23 @@ for (const name of Object.keys(TRANSPORTS)) {
       shown(bubble(page, 'Hello to Converse by WebSocket, corrected')),
     );
   }
+  // A red square, which the server encodes anew.
+  const square = await widget.page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(64, 64);
+    const context = canvas.getContext('2d');
+    context.fillStyle = '#c00';
+    context.fillRect(0, 0, 64, 64);
+    const bytes = await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer();
+    return btoa(String.fromCharCode(...new Uint8Array(bytes)));
+  });
+  const shots = widget.page.locator('kith-widget .shot');
+  const before = await shots.count();
+  await page
+    .locator('input.fileupload')
+    .first()
+    .setInputFiles({ name: 'square.png', mimeType: 'image/png', buffer: Buffer.from(square, 'base64') });
+  await check(`${name}: an uploaded picture is a picture in the widget`, shown(shots.nth(before)));
+  await check(`${name}: and in the app`, shown(page.locator('.chat-msg__media img, .chat-image')));
   if (process.env.SHOTS) await page.screenshot({ path: join(process.env.SHOTS, `converse-${name}.png`) });
   await checkRoom(page, name);
   await page.context().close();

@@ -1,16 +1,18 @@
 """slixmpp against a running node: sign-in, roster, presence, messages both ways, discovery, blocking, stream management,
-the archive, copies, rooms.
+the archive, copies, rooms, uploads.
 
 Arguments: host, port, domain, and for each of two users: name and password. Prints one line per check; exits with 1 if one fails.
 """
 
 import asyncio
+import io
 import sys
+import urllib.request
 
 import slixmpp
 
 PLUGINS = [
-    "xep_0030", "xep_0045", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352",
+    "xep_0030", "xep_0045", "xep_0066", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352", "xep_0363",
 ]
 failures = []
 
@@ -128,11 +130,36 @@ async def main(host, port, domain, first, first_password, second, second_passwor
     blocked = await anna.plugin["xep_0191"].get_blocked()
     check("the block ends", not blocked["blocklist"]["items"])
 
+    await upload(anna, tom, domain)
     await rooms(anna, tom, domain)
 
     check("stream management is on", anna.plugin["xep_0198"].enabled_in)
     for client in (anna, tom):
         await client.disconnect()
+
+
+async def upload(anna, tom, domain):
+    """A file of anna for tom: by a slot, with one request, and its address in a message."""
+    service = await anna.plugin["xep_0363"].find_upload_service(anna.boundjid.domain)
+    check("the domain accepts uploads", service is not None and service["from"] == domain)
+    content = "Grüße aus dem Garten\n".encode()
+    url = await anna.plugin["xep_0363"].upload_file("garden notes.txt", len(content), "text/plain", input_file=io.BytesIO(content), timeout=10)
+    stanza = anna.make_message(mto=tom.boundjid.bare, mbody=url, mtype="chat")
+    stanza["oob"]["url"] = url
+    stanza.send()
+    message = await until(tom.inbox, lambda one: one["oob"]["url"])
+    check("the file arrives as an address", message is not None and message["body"] == message["oob"]["url"])
+    if message is None:
+        return
+    check("the address is made for its receiver", message["oob"]["url"] != url)
+
+    def download():
+        with urllib.request.urlopen(message["oob"]["url"], timeout=10) as answer:
+            return answer.headers["content-type"], answer.read()
+
+    kind, body = await asyncio.get_running_loop().run_in_executor(None, download)
+    check("the address opens the file", body == content)
+    check("which no browser runs", kind == "application/octet-stream")
 
 
 async def rooms(anna, tom, domain):
