@@ -213,6 +213,8 @@ fn files(scratch: &Scratch, asker: &mut Asker<'_>) {
     let url = file["url"].as_str().unwrap_or_else(|| panic!("{file}"));
     let got = asker.ask("GET", "/v1/files/{site}/{id}/{name}", url, &[], "");
     assert_eq!((got.status, got.body.as_str()), (200, "Dear Mei"));
+    let whole = asker.ask("PUT", "/v1/files/{site}/{id}/{name}", url, &[auth], "Dear Tom");
+    assert!(whole.status == 403 && whole.body.contains("bad_link"), "a token is no slot: {}", whole.body);
     // A file that is not the picture of a room is not shown as one.
     let path = location.replace("/v1/files/", "/v1/room-pictures/");
     let refused = asker.ask("GET", "/v1/room-pictures/{site}/{id}", &path, &[], "");
