@@ -156,7 +156,14 @@ impl Stage {
         let (text, wanted) = wanted(text);
         let pattern: Value = serde_json::from_str(&self.filled(text)).map_err(|error| error.to_string())?;
         let mut captured = self.captured.clone();
-        let found = web.received.iter().position(|event| is_json_like(&pattern, event, &mut captured));
+        let found = web.received.iter().position(|event| {
+            let mut trial = captured.clone();
+            let fits = is_json_like(&pattern, event, &mut trial);
+            if fits {
+                captured = trial;
+            }
+            fits
+        });
         match (found, wanted) {
             (Some(at), Wanted::Once) => {
                 web.received.remove(at);
@@ -249,6 +256,7 @@ fn is_xml_like(pattern: Element<'_>, element: Element<'_>, captured: &mut HashMa
         "max",
         "approved",
         "ver",
+        "url",
     ];
     pattern.is(element.name(), element.ns())
         && attributes.iter().all(|name| match pattern.attr(name) {

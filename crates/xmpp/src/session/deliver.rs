@@ -203,7 +203,8 @@ impl Turn<'_, '_> {
             | MessagesEvent::Thread(_)
             | MessagesEvent::Threads { .. }
             | MessagesEvent::Stickers(_)
-            | MessagesEvent::Found { .. } => {}
+            | MessagesEvent::Found { .. }
+            | MessagesEvent::File { .. } => {}
         }
     }
 

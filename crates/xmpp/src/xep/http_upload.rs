@@ -62,7 +62,7 @@ fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
 fn refused(refusal: Refusal, most: u64, now: u64) -> StanzaError {
     match refusal {
         Refusal::FileTooLarge => upload::too_large(most),
-        Refusal::RateLimited { retry_after_ms } => upload::retry(DateTime(now + retry_after_ms)),
+        Refusal::RateLimited { retry_after_ms } => upload::retry(DateTime(now + u64::from(retry_after_ms))),
         refusal => stanza_error(refusal),
     }
 }
