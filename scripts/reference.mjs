@@ -166,6 +166,8 @@ const SAID = {
   'ANY /v1/files': 'Begins an upload (tus 1.0.0); [details](../protocol.md#files).',
   'ANY /v1/files/{site}/{id}': 'Continues, queries or cancels an upload.',
   'GET /v1/files/{site}/{id}/{name}': 'The bytes, by a link that expires; supports ranges.',
+  'PUT /v1/files/{site}/{id}/{name}':
+    'The upload of an XMPP app, with the token of its [slot](../design/files.md#files-from-apps); without one it is `bad_link`.',
   'GET /v1/room-pictures/{site}/{id}': 'The uploaded picture of a room, by the `picture` of the room.',
   'POST /v1/ice': 'STUN and TURN servers with short-lived credentials, for a member’s token.',
   'GET /healthz': '`ok` while the process runs.',
