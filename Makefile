@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run install interop million test test-rust test-widget test-browser lint capacity docs fmt fuzz bench peers attacks instructions instructions-check clean
+.PHONY: help run install interop million test test-rust test-widget test-browser test-interop lint capacity docs fmt fuzz bench peers attacks instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -45,7 +45,7 @@ interop: widget/dist/kith.js ## Foreign XMPP clients against a node of their own
 	cargo build --locked --package server
 	KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" tests/interop/run.sh
 
-test: test-rust test-widget test-browser ## Every test: Rust, TypeScript, browser
+test: test-rust test-widget test-browser test-interop ## Every test: Rust, TypeScript, browser, and the XMPP clients in JavaScript
 
 # Also builds the binary that the browser tests start.
 test-rust: widget/dist/kith.js
@@ -60,6 +60,11 @@ test-browser: widget/dist/kith.js
 	cargo test --locked --workspace --test node --no-run --quiet
 	CHROMIUM="$$(scripts/chromium.sh)" CHROMIUM_SHELL="$$(scripts/chromium.sh shell)" \
 		KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" $(NPM) run test:browser
+
+# The clients that Node alone can run; `make interop` runs all.
+test-interop: widget/dist/kith.js
+	cargo test --locked --workspace --test node --no-run --quiet
+	CLIENTS="xmppjs stanza strophe" KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" tests/interop/run.sh
 
 lint: widget/dist/kith.js ## Format and lint checks, as CI does
 	cargo fmt --all --check

@@ -10,7 +10,8 @@ nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/kith/interop
-if ! cmp -s requirements.txt "$venv/installed.txt"; then
+# Python's clients, and the helper of Profanity. Without them, Node and the binary are enough.
+if [[ " $clients " =~ \ (slixmpp|slixmpp_tls|aioxmpp|profanity)\  ]] && ! cmp -s requirements.txt "$venv/installed.txt"; then
   python3 -m venv "$venv"
   "$venv/bin/pip" install --quiet --require-virtualenv -r requirements.txt
   cp requirements.txt "$venv/installed.txt"
@@ -22,7 +23,7 @@ if ! cmp -s package-lock.json node_modules/installed.json; then
 fi
 
 # A free port for each listener: the kernel chooses, and the node takes it a moment later.
-port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+port() { node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'; }
 # Starts a node: the name of its data, then its settings.
 start() {
   local name=$1
@@ -46,14 +47,16 @@ tom=$(password tom)
 token=$("$kith" token --site demo --user tom --data "$scratch/plain")
 
 # A node as on the Internet: with TLS, and with a certificate that names the domain.
-starttls=$(port) tls=$(port) https=$(port)
-cert=$scratch/cert.pem key=$scratch/key.pem
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=demo \
-  -addext subjectAltName=DNS:demo,DNS:localhost -keyout "$key" -out "$cert" 2>/dev/null
-start encrypted KITH_HTTP="127.0.0.1:$(port)" KITH_HTTPS="127.0.0.1:$https" KITH_TLS_CERT="$cert" KITH_TLS_KEY="$key" \
-  KITH_XMPP_LISTEN="127.0.0.1:$starttls" KITH_XMPP_LISTEN_TLS="127.0.0.1:$tls"
-secret=$(password anna encrypted)
-other_secret=$(password tom encrypted)
+if [[ " $clients " =~ \ (slixmpp_tls|xmppjs_tls|mellium)\  ]]; then
+  starttls=$(port) tls=$(port) https=$(port)
+  cert=$scratch/cert.pem key=$scratch/key.pem
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=demo \
+    -addext subjectAltName=DNS:demo,DNS:localhost -keyout "$key" -out "$cert" 2>/dev/null
+  start encrypted KITH_HTTP="127.0.0.1:$(port)" KITH_HTTPS="127.0.0.1:$https" KITH_TLS_CERT="$cert" KITH_TLS_KEY="$key" \
+    KITH_XMPP_LISTEN="127.0.0.1:$starttls" KITH_XMPP_LISTEN_TLS="127.0.0.1:$tls"
+  secret=$(password anna encrypted)
+  other_secret=$(password tom encrypted)
+fi
 
 python() { "$venv/bin/python" "$1_client.py" 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom"; }
 # Who has been blocked once is no contact any more: Converse.js chats with another contact.
