@@ -21,6 +21,9 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
     {
         return Ok(difference);
     }
+    if from.page == 0 {
+        return Ok(empty(position));
+    }
     Ok(Snapshot {
         reset: true,
         conversations: conversation::page(db, user, ConversationList::Main, None, from.page)?,
@@ -35,7 +38,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
     })
 }
 
-/// The first page of a new user, which needs no query.
+/// A first page without content, which needs no query.
 pub(crate) fn empty(position: Position) -> Snapshot {
     Snapshot {
         reset: true,

@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::{Delivery, Event, SessionHandle, SessionId};
 use edge::{Accepted, Closed, Conns, Handle, Now, Protocol};
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
 use xmpp_proto::stream::{StreamCondition, StreamError, StreamHeader};
 use xmpp_proto::xml::Element;
 
 use crate::config::{Shared, timestamp};
 use crate::missed::Missed;
-use crate::session::{SOFT_LIMIT, Session, Turn};
+use crate::session::{Availabilities, SOFT_LIMIT, Session, Turn};
 use crate::stream::{Checked, Next, Opening, UNAUTHENTICATED};
 use crate::transport::bosh::{self, Posted};
 use crate::transport::http::{Exchange, LargeBodies};
 use crate::transport::{Arrived, Framing, Io};
 use crate::xep::muc::Nicks;
+use crate::xep::stream_management::StreamId;
 
 /// State per connection: one pointer. An idle session owns neither parser nor buffer.
 pub struct Conn {
@@ -64,12 +63,14 @@ pub enum Mail {
         to: Handle,
         checked: Checked,
     },
-    /// The connection `by` wants to resume the stream of the connection `to`, which therefore ends.
+    /// The connection `by`, of the user with this bare JID, wants to resume a stream. If the connection `to` has it, that ends.
     Detach {
         to: Handle,
         by: Handle,
+        id: StreamId,
+        bare: Box<str>,
     },
-    /// That was done.
+    /// That was done, or `to` does not have the stream.
     Detached {
         to: Handle,
     },
@@ -92,6 +93,7 @@ pub struct Gateway {
     pub(crate) large_bodies: LargeBodies,
     /// Of the rooms in which sessions of this worker are.
     pub(crate) nicks: Nicks,
+    pub(crate) availabilities: Availabilities,
 }
 
 /// The scratch buffer keeps no more than this.
@@ -107,6 +109,7 @@ impl Gateway {
             bosh: bosh::Sessions::default(),
             large_bodies: LargeBodies::default(),
             nicks: Nicks::default(),
+            availabilities: Availabilities::default(),
         }
     }
 
@@ -161,11 +164,6 @@ impl Gateway {
         if let State::Live(session) = std::mem::replace(state, State::Closing) {
             self.stream_is_lost(*session, io.handle(), io.now());
         }
-    }
-
-    /// An id that nobody can guess.
-    pub(crate) fn secret_id(&mut self) -> Box<str> {
-        URL_SAFE_NO_PAD.encode(self.rng.random::<[u8; 18]>()).into()
     }
 
     fn disconnected(&self, session: &Session, handle: Handle, now: Now) {
@@ -361,9 +359,11 @@ impl Protocol for Gateway {
             Mail::Checked { to, checked } => {
                 self.with_stream(to, conns, |gateway, state, io| gateway.checked(state, checked, io));
             }
-            Mail::Detach { to, by } => {
+            Mail::Detach { to, by, id, bare } => {
                 self.with_stream(to, conns, |gateway, state, io| {
-                    if let State::Live(_) = state {
+                    if let State::Live(session) = state
+                        && session.is_stream(id, &bare)
+                    {
                         gateway.lose(state, io);
                         io.abort();
                     }

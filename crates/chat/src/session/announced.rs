@@ -19,7 +19,7 @@ pub const SESSION_STATUS_BYTES: usize = 1024;
 pub const AVAILABILITY_EXTENSION_BYTES: usize = 4096;
 
 /// How a session is available (RFC 6121 §4.7.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Show {
     #[default]
     Online,
@@ -31,7 +31,7 @@ pub enum Show {
 }
 
 /// The availability that a session sends to contacts.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Availability {
     pub show: Show,
     /// Below 0: the session wants no messages (RFC 6121 §4.7.2.3).

@@ -284,7 +284,8 @@ impl SignIn {
     }
 
     fn let_in(self: &Arc<Self>, arrival: Arrival) {
-        let from = self.resume_from(arrival.site.site.id, arrival.position);
+        let announced = arrival.announced.is_some();
+        let from = self.first_from(arrival.site.site.id, arrival.position, announced);
         let since = self.users.recent().generation();
         let (site, now) = (arrival.site.site.id, arrival.now);
         let arrival = Arc::new(arrival);
@@ -304,7 +305,7 @@ impl SignIn {
         let (this, signing_in) = (self.clone(), arrival.clone());
         let entered = move |outcome: Result<(UserRow, Snapshot), Refusal>| match outcome {
             Ok((row, snapshot)) => {
-                if snapshot.reset && snapshot.contacts.next.is_none() {
+                if snapshot.reset && snapshot.contacts.next.is_none() && from.contacts > 0 {
                     this.users.keep_contacts(row.id, &snapshot.contacts.rows, since);
                 }
                 this.welcome(&signing_in, row, snapshot);

@@ -21,6 +21,15 @@ impl SignIn {
         ResumeFrom { position, page, contacts, messages, messages_per_conversation: page }
     }
 
+    /// Of a new session. One with a resource reads what its client asks for, so its first page is empty.
+    pub(crate) fn first_from(&self, site: SiteId, position: Option<Position>, announced: bool) -> ResumeFrom {
+        let from = self.resume_from(site, position);
+        match announced && from.position.is_none() {
+            true => ResumeFrom { page: 0, contacts: 0, ..from },
+            false => from,
+        }
+    }
+
     /// One resume at a time per session; a second one is refused.
     pub(crate) fn resume(self: &Arc<Self>, asker: Asker, re: u64, position: Option<Position>) {
         let session = asker.session;

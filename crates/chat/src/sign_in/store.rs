@@ -72,7 +72,7 @@ pub struct AppPasswordUser {
 /// The start and the size of a resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResumeFrom {
-    /// None: a first page.
+    /// None: a first page. It is empty if `page` is 0.
     pub position: Option<Position>,
     /// Limits: conversations; contacts; messages in total and per conversation.
     pub page: u32,

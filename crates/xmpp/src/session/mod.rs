@@ -1,5 +1,6 @@
 //! A stream with a session of the domain: stanzas in, events out.
 
+mod availabilities;
 mod deliver;
 mod establishment;
 mod extension;
@@ -34,7 +35,8 @@ use crate::gateway::{Gateway, State};
 use crate::transport::{Io, Receiver};
 use crate::xep::muc::Visit;
 use crate::xep::receipts::{Expected, MOST_EXPECTED};
-use crate::xep::stream_management::{Counters, Detached};
+use crate::xep::stream_management::{Counters, Detached, Repeat, StreamId};
+pub(crate) use availabilities::Availabilities;
 pub(crate) use establishment::EXTENSION as ESTABLISHMENT;
 pub(crate) use extension::{Stored, of as extension_of, of_reply as extension_of_reply};
 pub(crate) use held_messages::Arrival;
@@ -49,7 +51,7 @@ pub(crate) use roster::EXTENSION as ROSTER;
 /// Commands without an answer, per session. More are refused until the domain has answered some.
 const MOST_ASKED: usize = 64;
 
-/// State of a session. An idle one owns its address and nothing else on the heap.
+/// State of a session. On the heap, an idle one owns its address, and its counters if the client has enabled stream management.
 pub(crate) struct Session {
     pub(crate) receiver: Receiver,
     /// The full JID.
@@ -64,6 +66,8 @@ pub(crate) struct Session {
     flags: Flags,
     /// None: unavailable.
     availability: Option<Arc<Availability>>,
+    /// If the client has enabled stream management.
+    management: Option<Box<Counters>>,
     extra: Option<Box<Extra>>,
 }
 
@@ -74,7 +78,6 @@ struct Extra {
     last_re: u32,
     /// Messages that the domain has not stored yet.
     sending: Vec<message::Sending>,
-    management: Option<Counters>,
     /// The users whom the user blocks, if the client has read the list.
     blocked: Option<Vec<Sub>>,
     /// Changes of presence that are kept back.
@@ -88,9 +91,9 @@ struct Extra {
 
 impl Extra {
     fn is_empty(&self) -> bool {
-        let Extra { asked, last_re: _, sending, management, blocked, missed, expected, held, visits } = self;
+        let Extra { asked, last_re: _, sending, blocked, missed, expected, held, visits } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
-        is_idle && visits.is_empty() && missed.is_empty() && management.is_none() && blocked.is_none()
+        is_idle && visits.is_empty() && missed.is_empty() && blocked.is_none()
     }
 }
 
@@ -161,7 +164,8 @@ impl Session {
         let (user, position) = (welcome.session.user, welcome.changes.position);
         let flags = Flags::default();
         let heard = seconds(now);
-        Session { receiver, jid, user, heard, stream, position, flags, availability: None, extra: None }
+        let (availability, management, extra) = (None, None, None);
+        Session { receiver, jid, user, heard, stream, position, flags, availability, management, extra }
     }
 
     pub(crate) fn has(&self, flag: Flags) -> bool {
@@ -195,6 +199,9 @@ impl Session {
         let extra = self.extra.as_mut()?;
         let at = extra.asked.iter().position(|asked| u64::from(asked.re) == re)?;
         let asked = extra.asked.swap_remove(at);
+        if extra.asked.is_empty() {
+            extra.asked = Vec::new();
+        }
         self.drop_empty_extra();
         Some(asked)
     }
@@ -207,11 +214,16 @@ impl Session {
 
     /// Counters and unacknowledged stanzas, if the client has enabled stream management.
     pub(crate) fn management(&mut self) -> Option<&mut Counters> {
-        self.extra.as_mut()?.management.as_mut()
+        self.management.as_deref_mut()
     }
 
-    pub(crate) fn begin_management(&mut self, counters: Counters) {
-        self.extra().management = Some(counters);
+    pub(crate) fn begin_management(&mut self, counters: Box<Counters>) {
+        self.management = Some(counters);
+    }
+
+    /// Whether this is the stream with that id, of the user with that bare JID.
+    pub(crate) fn is_stream(&self, id: StreamId, bare: &str) -> bool {
+        self.management.as_ref().is_some_and(|counters| counters.id() == Some(id)) && self.bare() == bare
     }
 
     /// Continues a stream of an earlier connection.
@@ -220,13 +232,15 @@ impl Session {
         flags: Flags,
         availability: Option<Arc<Availability>>,
         stream: u32,
-        counters: Counters,
+        counters: Box<Counters>,
         expected: Vec<Expected>,
     ) {
         (self.flags, self.availability, self.stream) = (flags, availability, stream);
         self.set(Flags::PAUSED, false);
-        self.extra().management = Some(counters);
-        self.extra().expected = expected;
+        self.management = Some(counters);
+        if !expected.is_empty() {
+            self.extra().expected = expected;
+        }
     }
 
     /// The user's messages of which the client waits for news.
@@ -245,8 +259,8 @@ impl Session {
     /// The stream without its connection. None: it cannot be resumed.
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let position = self.resume_position();
-        let Session { jid, flags, availability, stream, extra, .. } = self;
-        let Extra { management, expected, visits, .. } = *extra?;
+        let Session { jid, flags, availability, stream, management, extra, .. } = self;
+        let Extra { expected, visits, .. } = extra.map(|extra| *extra).unwrap_or_default();
         let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
         Detached { jid, flags, availability, stream, counters, expected, rooms, position, until: now }
@@ -336,12 +350,21 @@ impl Turn<'_, '_> {
 
     /// Sends one stanza.
     pub(crate) fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.send_as(Repeat::Stanza, write);
+    }
+
+    /// Sends the presence of another session.
+    pub(crate) fn send_state(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.send_as(Repeat::State, write);
+    }
+
+    fn send_as(&mut self, repeat: Repeat, write: impl FnOnce(&mut Vec<u8>)) {
         self.gateway.shared.counters.stanzas_out.add(1);
         let counters = self.session.management();
         let mut asks = false;
         self.gateway.send(self.io, |out| {
             write(out);
-            asks = counters.is_some_and(|counters| counters.sent(out));
+            asks = counters.is_some_and(|counters| counters.sent(out, repeat));
         });
         if asks {
             self.gateway.send(self.io, management::write_count);
@@ -472,7 +495,7 @@ impl Gateway {
         }
         session.set(Flags::PINGED, true);
         let (from, to) = (session.jid.domain().to_owned(), session.jid.as_str().to_owned());
-        self.send(io, |out| crate::xep::ping::write(out, &from, &to));
+        Turn { gateway: self, session, io }.send(|out| crate::xep::ping::write(out, &from, &to));
         io.set_timer(Some(answer));
     }
 }

@@ -1,7 +1,5 @@
 //! Presence of the client, and of others (RFC 6121 §3 and §4).
 
-use std::sync::Arc;
-
 use chat::contacts::Event as ContactsEvent;
 use chat::presence::{Availability, Event as PresenceEvent, SessionShown, Show, UserSessions};
 use chat::{ContactState, Delivery, Event, PageOf, Presence, Sub};
@@ -83,7 +81,7 @@ impl Turn<'_, '_> {
             return self.refuse(element, &StanzaError::new(Condition::PolicyViolation));
         }
         let is_first = !self.session.is_available();
-        let availability = Arc::new(availability);
+        let availability = self.gateway.availabilities.shared(availability);
         self.session.availability = Some(availability.clone());
         self.session.set(Flags::LEFT, false);
         self.command(chat::presence::Command::Announce(Some(availability)));
@@ -181,7 +179,7 @@ impl Turn<'_, '_> {
             return;
         }
         let Some(availability) = &session.availability else {
-            return self.send(|out| {
+            return self.send_state(|out| {
                 Open::new(out, "presence")
                     .attr("type", "unavailable")
                     .attr("from", &from)
@@ -196,7 +194,7 @@ impl Turn<'_, '_> {
             Show::ExtendedAway => Some("xa"),
             Show::Busy => Some("dnd"),
         };
-        self.send(|out| {
+        self.send_state(|out| {
             Open::new(out, "presence").attr("from", &from).attr("to", &to).children(|out| {
                 if let Some(show) = show {
                     Open::new(out, "show").text(show);
@@ -216,7 +214,7 @@ impl Turn<'_, '_> {
     fn absent(&mut self, user: &Sub) {
         let from = address::user(user, self.domain());
         let to = self.session.jid.as_str().to_owned();
-        self.send(|out| {
+        self.send_state(|out| {
             Open::new(out, "presence")
                 .attr("type", "unavailable")
                 .attr("from", &from)

@@ -142,7 +142,7 @@ impl Gateway {
         let inline = |out: &mut Vec<u8>| {
             bind2::write_bound(out, |out| {
                 if let Some(id) = &enabled {
-                    stream_management::write_enabled(out, id.as_deref());
+                    stream_management::write_enabled(out, *id);
                 }
             });
         };

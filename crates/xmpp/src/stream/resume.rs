@@ -10,7 +10,7 @@ use super::{Opening, Phase, Start};
 use crate::config::timestamp;
 use crate::gateway::{Gateway, Mail, State};
 use crate::transport::Io;
-use crate::xep::stream_management::{Detached, Found};
+use crate::xep::stream_management::{Detached, StreamId};
 
 /// A resumption in progress.
 pub(super) struct Resumption {
@@ -40,32 +40,37 @@ impl Gateway {
         }
     }
 
+    /// Resumes the detached stream. If the stream still has a connection, that must leave it first.
     pub(super) fn find_stream(&mut self, opening: &mut Opening, resumption: Resumption, io: &mut Io<'_>) {
-        let Phase::Authenticated(identity) = &opening.phase else { return };
-        let domain = opening.site.as_ref().map_or("", |site| &site.domain);
-        let bare = identity.user.as_ref().map(|user| crate::address::user(user, domain));
-        let now = timestamp(io.now());
-        match bare.map_or(Found::Gone, |bare| self.shared.streams.find(&resumption.previd, &bare, now)) {
-            Found::Detached(detached) => self.sign_in_again(opening, resumption, detached, io),
-            Found::Live(to) => {
-                opening.phase = match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
-                    Phase::Authenticated(identity) => Phase::Resuming(identity, resumption),
-                    other => other,
-                };
-                self.shared.mailboxes.send(to.worker(), Mail::Detach { to, by: io.handle() });
-            }
-            // §5: the client binds a resource instead.
-            Found::Gone => self.stream_is_gone(opening, io),
+        let Some((id, bare)) = named(opening, &resumption) else { return self.stream_is_gone(opening, io) };
+        if let Some(detached) = self.shared.streams.take(id, &bare, timestamp(io.now())) {
+            return self.sign_in_again(opening, resumption, detached, io);
         }
+        let to = self.shared.streams.connection(id);
+        // A client can invent an id.
+        if to.worker() >= self.shared.mailboxes.workers() {
+            return self.stream_is_gone(opening, io);
+        }
+        opening.phase = match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
+            Phase::Authenticated(identity) => Phase::Resuming(identity, resumption),
+            other => other,
+        };
+        self.shared.mailboxes.send(to.worker(), Mail::Detach { to, by: io.handle(), id, bare });
     }
 
-    /// The old connection has ended.
+    /// The connection that had the stream has left it, or has another one.
     pub(crate) fn resume_detached(&mut self, state: &mut State, io: &mut Io<'_>) {
         let State::Opening(opening) = state else { return };
         match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
             Phase::Resuming(identity, resumption) => {
                 opening.phase = Phase::Authenticated(identity);
-                self.find_stream(opening, resumption, io);
+                let named = named(opening, &resumption);
+                let now = timestamp(io.now());
+                match named.and_then(|(id, bare)| self.shared.streams.take(id, &bare, now)) {
+                    Some(detached) => self.sign_in_again(opening, resumption, detached, io),
+                    // §5: the client binds a resource instead.
+                    None => self.stream_is_gone(opening, io),
+                }
                 io.read_on();
             }
             other => opening.phase = other,
@@ -84,4 +89,12 @@ impl Gateway {
         let position = Some(detached.position);
         self.sign_in(opening, announced, position, Start::Resume(resumption, detached), io);
     }
+}
+
+/// The stream that the client wants, and the client's bare JID. None: no stream has this name, or the client is a guest.
+fn named(opening: &Opening, resumption: &Resumption) -> Option<(StreamId, Box<str>)> {
+    let Phase::Authenticated(identity) = &opening.phase else { return None };
+    let domain = opening.site.as_ref().map_or("", |site| &site.domain);
+    let bare = crate::address::user(identity.user.as_ref()?, domain);
+    Some((StreamId::parse(&resumption.previd)?, bare.into()))
 }

@@ -10,9 +10,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::presence::Availability;
 use chat::{Changes, ConversationId, Position, Seq, Timestamp};
 use edge::Handle;
+use rand::Rng;
 use xmpp_proto::jid::Jid;
 use xmpp_proto::payload::stream_management::{self as payload, Resumption};
 use xmpp_proto::stanza::Condition;
@@ -43,30 +46,80 @@ const DETACHED_SECONDS: u32 = 600;
 const MOST_DETACHED: usize = 20_000;
 const MOST_DETACHED_BYTES: usize = 64 * 1024 * 1024;
 
-/// Counters and unacknowledged stanzas of a stream.
+/// The name of a stream that its client can resume. With the secret, nobody can guess it.
+///
+/// It has the connection on which the stream began, so that no table of streams is needed to find that.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StreamId {
+    connection: Handle,
+    /// One integer, so a comparison takes constant time.
+    secret: u128,
+}
+
+impl StreamId {
+    fn new(connection: Handle, rng: &mut impl Rng) -> StreamId {
+        StreamId { connection, secret: rng.random() }
+    }
+
+    /// None: no stream has this name.
+    pub(crate) fn parse(text: &str) -> Option<StreamId> {
+        let bytes: [u8; 24] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        let (connection, secret) = bytes.split_at(8);
+        let connection = Handle::from_bits(u64::from_be_bytes(connection.try_into().ok()?));
+        Some(StreamId { connection, secret: u128::from_be_bytes(secret.try_into().ok()?) })
+    }
+
+    fn text(self) -> String {
+        let mut bytes = [0; 24];
+        bytes[..8].copy_from_slice(&self.connection.to_bits().to_be_bytes());
+        bytes[8..].copy_from_slice(&self.secret.to_be_bytes());
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+}
+
+/// Counters of a stream, and what each side waits for.
 pub(crate) struct Counters {
     /// None: the client did not ask for resumption.
-    id: Option<Box<str>>,
+    id: Option<StreamId>,
     /// Stanzas of the client.
     received: u32,
-    /// Numbers of its messages that the domain has not answered, in order.
-    pending: VecDeque<u32>,
-    /// The client has asked for the count, and a message is pending.
-    owes_count: bool,
     /// Stanzas sent to the client, and acknowledged by it. They wrap (§3).
     sent: u32,
     acked: u32,
-    unacked: VecDeque<Unacked>,
-    unacked_bytes: usize,
+    /// The client has asked for the count, and a message is pending.
+    owes_count: bool,
     /// An `<r/>` is on its way to the client.
     has_asked: bool,
+    /// None on an idle stream.
+    waiting: Option<Box<Waiting>>,
 }
 
-/// A stanza that the client has not acknowledged.
-struct Unacked {
-    stanza: Box<[u8]>,
-    /// Of a message, which is received once the client acknowledges it.
-    place: Option<(ConversationId, Seq)>,
+/// What is not acknowledged.
+#[derive(Default)]
+struct Waiting {
+    /// Numbers of the client's messages that the domain has not answered, in order.
+    pending: VecDeque<u32>,
+    unacked: VecDeque<Unacked>,
+    unacked_bytes: usize,
+}
+
+/// What the client has not acknowledged.
+enum Unacked {
+    Stanza {
+        stanza: Box<[u8]>,
+        /// Of a message, which is received once the client acknowledges it.
+        place: Option<(ConversationId, Seq)>,
+    },
+    /// So many stanzas in a row that a resumption does not repeat: it sends the present state in their place.
+    State(u32),
+}
+
+/// Whether a stanza is repeated after a resumption.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    Stanza,
+    /// The presence of others. It is outdated by then, and a client with 150 contacts would cost 30 kB until it acknowledges them.
+    State,
 }
 
 /// A stream without a connection.
@@ -75,7 +128,7 @@ pub(crate) struct Detached {
     pub(crate) flags: Flags,
     pub(crate) availability: Option<Arc<Availability>>,
     pub(crate) stream: u32,
-    pub(crate) counters: Counters,
+    pub(crate) counters: Box<Counters>,
     /// The user's messages of which the client waits for a receipt or a marker.
     pub(crate) expected: Vec<Expected>,
     /// The rooms in which the client was.
@@ -92,7 +145,9 @@ impl Detached {
         counters.id.as_ref()?;
         // The domain's answers to these messages are lost. The client sends them again, and they are stored once.
         counters.received = counters.handled();
-        counters.pending.clear();
+        if let Some(waiting) = &mut counters.waiting {
+            waiting.pending.clear();
+        }
         (counters.owes_count, counters.has_asked) = (false, false);
         self.until = Timestamp(now.0 + u64::from(DETACHED_SECONDS) * 1000);
         Some(self)
@@ -100,23 +155,29 @@ impl Detached {
 }
 
 impl Counters {
-    fn new(id: Option<Box<str>>) -> Counters {
-        Counters {
-            id,
-            received: 0,
-            pending: VecDeque::new(),
-            owes_count: false,
-            sent: 0,
-            acked: 0,
-            unacked: VecDeque::new(),
-            unacked_bytes: 0,
-            has_asked: false,
-        }
+    fn new(id: Option<StreamId>) -> Counters {
+        Counters { id, received: 0, sent: 0, acked: 0, owes_count: false, has_asked: false, waiting: None }
     }
 
     /// The stanzas up to here are handled: none of them is pending.
     pub(crate) fn handled(&self) -> u32 {
-        self.pending.front().map_or(self.received, |pending| pending.wrapping_sub(1))
+        let first = self.waiting.as_ref().and_then(|waiting| waiting.pending.front());
+        first.map_or(self.received, |pending| pending.wrapping_sub(1))
+    }
+
+    fn is_pending(&self) -> bool {
+        self.waiting.as_ref().is_some_and(|waiting| !waiting.pending.is_empty())
+    }
+
+    /// Bytes of stanzas that the client has not acknowledged.
+    fn unacked_bytes(&self) -> usize {
+        self.waiting.as_ref().map_or(0, |waiting| waiting.unacked_bytes)
+    }
+
+    fn drop_empty(&mut self) {
+        if self.waiting.as_ref().is_some_and(|waiting| waiting.is_empty()) {
+            self.waiting = None;
+        }
     }
 
     /// A stanza of the client.
@@ -126,28 +187,31 @@ impl Counters {
 
     /// The client's last stanza is a message that the domain will answer. Returns its number.
     pub(crate) fn wait_for_last(&mut self) -> u32 {
-        self.pending.push_back(self.received);
+        self.waiting.get_or_insert_default().pending.push_back(self.received);
         self.received
     }
 
     /// The domain has answered it. True: a count that the client waits for can be sent now.
     pub(crate) fn answered(&mut self, number: u32) -> bool {
-        self.pending.retain(|pending| *pending != number);
-        self.owes_count && self.pending.is_empty()
+        if let Some(waiting) = &mut self.waiting {
+            waiting.pending.retain(|pending| *pending != number);
+        }
+        self.drop_empty();
+        self.owes_count && !self.is_pending()
     }
 
-    /// Keeps a sent stanza until the client acknowledges it. True: the client must be asked for its count.
-    pub(crate) fn sent(&mut self, stanza: &[u8]) -> bool {
+    /// Counts a sent stanza until the client acknowledges it. True: the client must be asked for its count.
+    pub(crate) fn sent(&mut self, stanza: &[u8], repeat: Repeat) -> bool {
         self.sent = self.sent.wrapping_add(1);
-        self.unacked_bytes += stanza.len();
-        self.unacked.push_back(Unacked { stanza: stanza.into(), place: None });
+        self.waiting.get_or_insert_default().add(stanza, repeat);
         self.asks()
     }
 
     /// The last stanza was this message.
-    pub(crate) fn note_message(&mut self, place: (ConversationId, Seq)) {
-        if let Some(last) = self.unacked.back_mut() {
-            last.place = Some(place);
+    pub(crate) fn note_message(&mut self, of: (ConversationId, Seq)) {
+        let last = self.waiting.as_mut().and_then(|waiting| waiting.unacked.back_mut());
+        if let Some(Unacked::Stanza { place, .. }) = last {
+            *place = Some(of);
         }
     }
 
@@ -158,7 +222,7 @@ impl Counters {
 
     /// Whether the client has left too much unacknowledged.
     pub(crate) fn is_full(&self) -> bool {
-        self.unacked.len() > MOST_UNACKED || self.unacked_bytes > MOST_UNACKED_BYTES
+        self.waiting.as_ref().is_some_and(|waiting| waiting.is_full())
     }
 
     /// The client has handled `h` stanzas (§4). An error ends the stream.
@@ -166,29 +230,88 @@ impl Counters {
     /// Returns the last message of each conversation among them.
     fn acknowledge(&mut self, h: u32) -> Result<Vec<(ConversationId, Seq)>, StreamError> {
         let new = h.wrapping_sub(self.acked);
-        if new as usize > self.unacked.len() {
+        if new > self.sent.wrapping_sub(self.acked) {
             return Err(payload::handled_count_too_high(h, self.sent));
         }
-        let mut received: Vec<(ConversationId, Seq)> = Vec::new();
-        for Unacked { stanza, place } in self.unacked.drain(..new as usize) {
-            self.unacked_bytes -= stanza.len();
-            if let Some((conversation, seq)) = place {
-                received.retain(|(other, _)| *other != conversation);
-                received.push((conversation, seq));
-            }
-        }
-        self.acked = h;
-        self.has_asked = false;
+        let received = self.waiting.as_mut().map(|waiting| waiting.drop_first(new)).unwrap_or_default();
+        self.drop_empty();
+        (self.acked, self.has_asked) = (h, false);
         Ok(received)
     }
 
-    pub(crate) fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+    /// After a resumption: the stanzas that are repeated are the next ones of the count.
+    fn repeat(&mut self) {
+        let mut repeated = 0;
+        if let Some(waiting) = &mut self.waiting {
+            waiting.unacked.retain(|one| matches!(one, Unacked::Stanza { .. }));
+            repeated = waiting.unacked.len() as u32;
+        }
+        self.drop_empty();
+        self.sent = self.acked.wrapping_add(repeated);
+    }
+
+    fn stanzas(&self) -> impl Iterator<Item = &[u8]> {
+        let unacked = self.waiting.iter().flat_map(|waiting| &waiting.unacked);
+        unacked.filter_map(|one| match one {
+            Unacked::Stanza { stanza, .. } => Some(&**stanza),
+            Unacked::State(_) => None,
+        })
+    }
+
+    pub(crate) fn id(&self) -> Option<StreamId> {
+        self.id
     }
 }
 
-pub(crate) fn write_enabled(out: &mut Vec<u8>, id: Option<&str>) {
-    payload::write_enabled(out, id.map(|id| Resumption { id, seconds: DETACHED_SECONDS }));
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.pending.is_empty() && self.unacked.is_empty()
+    }
+
+    fn is_full(&self) -> bool {
+        self.unacked.len() > MOST_UNACKED || self.unacked_bytes > MOST_UNACKED_BYTES
+    }
+
+    fn add(&mut self, stanza: &[u8], repeat: Repeat) {
+        match (repeat, self.unacked.back_mut()) {
+            (Repeat::State, Some(Unacked::State(count))) => *count += 1,
+            (Repeat::State, _) => self.unacked.push_back(Unacked::State(1)),
+            (Repeat::Stanza, _) => {
+                self.unacked_bytes += stanza.len();
+                self.unacked.push_back(Unacked::Stanza { stanza: stanza.into(), place: None });
+            }
+        }
+    }
+
+    /// The last message of each conversation among the first `count` stanzas, which are dropped.
+    fn drop_first(&mut self, mut count: u32) -> Vec<(ConversationId, Seq)> {
+        let mut received: Vec<(ConversationId, Seq)> = Vec::new();
+        while count > 0 {
+            match self.unacked.front_mut() {
+                Some(Unacked::State(all)) if *all > count => {
+                    *all -= count;
+                    break;
+                }
+                Some(Unacked::State(all)) => count -= *all,
+                Some(Unacked::Stanza { stanza, place }) => {
+                    count -= 1;
+                    self.unacked_bytes -= stanza.len();
+                    if let Some((conversation, seq)) = *place {
+                        received.retain(|(other, _)| *other != conversation);
+                        received.push((conversation, seq));
+                    }
+                }
+                None => break,
+            }
+            self.unacked.pop_front();
+        }
+        received
+    }
+}
+
+pub(crate) fn write_enabled(out: &mut Vec<u8>, id: Option<StreamId>) {
+    let id = id.map(StreamId::text);
+    payload::write_enabled(out, id.as_deref().map(|id| Resumption { id, seconds: DETACHED_SECONDS }));
 }
 
 impl Turn<'_, '_> {
@@ -221,16 +344,13 @@ impl Turn<'_, '_> {
             return self.nonza(|out| payload::write_failed(out, Condition::UnexpectedRequest, None));
         }
         let id = self.start_management(resume);
-        self.nonza(|out| write_enabled(out, id.as_deref()));
+        self.nonza(|out| write_enabled(out, id));
     }
 
     /// The id with which the stream can be resumed, if the client wants that.
-    pub(crate) fn start_management(&mut self, resume: bool) -> Option<Box<str>> {
-        let id = resume.then(|| self.gateway.secret_id());
-        if let Some(id) = &id {
-            self.gateway.shared.streams.begin(id, self.session.bare(), self.io.handle());
-        }
-        self.session.begin_management(Counters::new(id.clone()));
+    pub(crate) fn start_management(&mut self, resume: bool) -> Option<StreamId> {
+        let id = resume.then(|| StreamId::new(self.io.handle(), &mut self.gateway.rng));
+        self.session.begin_management(Box::new(Counters::new(id)));
         id
     }
 
@@ -239,11 +359,12 @@ impl Turn<'_, '_> {
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
         let Detached { jid: _, flags, availability, stream, mut counters, expected, rooms, .. } = detached;
         let received = counters.acknowledge(h)?;
-        if let Some(id) = counters.id.clone() {
-            self.gateway.shared.streams.begin(&id, self.session.bare(), self.io.handle());
+        counters.repeat();
+        if let Some(id) = counters.id {
+            self.gateway.shared.streams.moved(id, self.io.handle());
         }
-        for one in &counters.unacked {
-            self.nonza(|out| out.extend_from_slice(&one.stanza));
+        for stanza in counters.stanzas() {
+            self.nonza(|out| out.extend_from_slice(stanza));
         }
         self.session.restore(flags, availability, stream, counters, expected);
         received.into_iter().for_each(|place| self.received(place));
@@ -255,10 +376,10 @@ impl Turn<'_, '_> {
     /// §4. While a message is on its way to the disk, the answer waits for it.
     pub(crate) fn send_count(&mut self) {
         let Some(counters) = self.session.management() else { return };
-        if !counters.pending.is_empty() && counters.owes_count {
+        if counters.is_pending() && counters.owes_count {
             return;
         }
-        counters.owes_count = !counters.pending.is_empty();
+        counters.owes_count = counters.is_pending();
         let handled = counters.handled();
         if !counters.owes_count {
             self.nonza(|out| payload::write_handled(out, handled));
@@ -269,7 +390,7 @@ impl Turn<'_, '_> {
         let Some(counters) = self.session.management() else { return Ok(()) };
         let received = counters.acknowledge(h)?;
         // More was sent since the question.
-        if !counters.unacked.is_empty() && counters.asks() {
+        if counters.sent != counters.acked && counters.asks() {
             self.nonza(payload::write_count);
         }
         received.into_iter().for_each(|place| self.received(place));
@@ -277,7 +398,7 @@ impl Turn<'_, '_> {
     }
 }
 
-/// The streams of all workers that can be resumed.
+/// The streams of all workers that can be resumed and are not on the connection where they began.
 #[derive(Default)]
 pub struct Streams {
     table: Mutex<Table>,
@@ -285,20 +406,12 @@ pub struct Streams {
 
 #[derive(Default)]
 struct Table {
-    /// The bare JIDs and connections of those that have one.
-    live: HashMap<Box<str>, (Box<str>, Handle)>,
-    detached: HashMap<Box<str>, Detached>,
+    /// The present connections of streams that were resumed.
+    moved: HashMap<StreamId, Handle>,
+    detached: HashMap<StreamId, Detached>,
     /// Ids in the order in which they were detached; some may have been resumed since.
-    order: VecDeque<Box<str>>,
+    order: VecDeque<StreamId>,
     bytes: usize,
-}
-
-/// A stream that a client wants to resume.
-pub(crate) enum Found {
-    Detached(Box<Detached>),
-    /// Its old connection has not ended yet.
-    Live(Handle),
-    Gone,
 }
 
 impl Streams {
@@ -306,40 +419,40 @@ impl Streams {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn begin(&self, id: &str, bare: &str, connection: Handle) {
-        self.lock().live.insert(id.into(), (bare.into(), connection));
+    /// The stream was resumed on another connection.
+    fn moved(&self, id: StreamId, connection: Handle) {
+        self.lock().moved.insert(id, connection);
     }
 
     /// The stream has ended for good.
-    pub(crate) fn end(&self, id: &str) {
-        self.lock().live.remove(id);
+    pub(crate) fn end(&self, id: StreamId) {
+        self.lock().moved.remove(&id);
     }
 
     /// Its connection is lost: keeps the stream for its client.
     pub(crate) fn detach(&self, detached: Detached) {
-        let Some(id) = detached.counters.id.clone() else { return };
+        let Some(id) = detached.counters.id else { return };
         let mut table = self.lock();
-        table.live.remove(&id);
-        table.bytes += detached.counters.unacked_bytes;
-        table.order.push_back(id.clone());
+        table.moved.remove(&id);
+        table.bytes += detached.counters.unacked_bytes();
+        table.order.push_back(id);
         table.detached.insert(id, detached);
         while table.detached.len() > MOST_DETACHED || table.bytes > MOST_DETACHED_BYTES {
             table.drop_oldest();
         }
     }
 
-    /// Takes the stream of this id, if it belongs to this bare JID. Ids are secrets, so a look-up need not take constant time.
-    pub(crate) fn find(&self, id: &str, bare: &str, now: Timestamp) -> Found {
+    /// Takes the detached stream of this id, if it belongs to this bare JID.
+    pub(crate) fn take(&self, id: StreamId, bare: &str, now: Timestamp) -> Option<Box<Detached>> {
         let mut table = self.lock();
-        if let Some((owner, connection)) = table.live.get(id) {
-            return if &**owner == bare { Found::Live(*connection) } else { Found::Gone };
-        }
-        let is_theirs =
-            table.detached.get(id).is_some_and(|found| found.jid.bare() == bare && found.until > now);
-        match is_theirs.then(|| table.remove(id)).flatten() {
-            Some(detached) => Found::Detached(Box::new(detached)),
-            None => Found::Gone,
-        }
+        let found = table.detached.get(&id)?;
+        let is_theirs = found.jid.bare() == bare && found.until > now;
+        is_theirs.then(|| table.remove(id)).flatten().map(Box::new)
+    }
+
+    /// The connection that has the stream, if it has not ended. That connection checks the id.
+    pub(crate) fn connection(&self, id: StreamId) -> Handle {
+        self.lock().moved.get(&id).copied().unwrap_or(id.connection)
     }
 
     /// Drops the streams whose time is over.
@@ -357,13 +470,13 @@ impl Streams {
 impl Table {
     fn drop_oldest(&mut self) {
         if let Some(id) = self.order.pop_front() {
-            self.remove(&id);
+            self.remove(id);
         }
     }
 
-    fn remove(&mut self, id: &str) -> Option<Detached> {
-        let removed = self.detached.remove(id)?;
-        self.bytes -= removed.counters.unacked_bytes;
+    fn remove(&mut self, id: StreamId) -> Option<Detached> {
+        let removed = self.detached.remove(&id)?;
+        self.bytes -= removed.counters.unacked_bytes();
         Some(removed)
     }
 }
