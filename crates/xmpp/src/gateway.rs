@@ -493,6 +493,7 @@ mod tests {
     #[test]
     fn a_connection_is_one_pointer() {
         assert_eq!(size_of::<Conn>(), 16);
-        assert!(size_of::<Session>() <= 96, "{}", size_of::<Session>());
+        // With the eight bytes of the allocator it is 112, as any size from 89 on.
+        assert!(size_of::<Session>() <= 104, "{}", size_of::<Session>());
     }
 }

@@ -15,7 +15,8 @@ pub(crate) struct Availabilities {
 
 impl Default for Availabilities {
     fn default() -> Availabilities {
-        Availabilities { slots: vec![Weak::new(); SLOTS], hasher: RandomState::new() }
+        let slots = std::iter::repeat_with(Weak::new).take(SLOTS).collect();
+        Availabilities { slots, hasher: RandomState::new() }
     }
 }
 
