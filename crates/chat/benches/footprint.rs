@@ -940,6 +940,28 @@ impl AppPasswordStore for Blank {
     }
 }
 
+impl AppTokenStore for Blank {
+    fn app_tokens(&self, _: AppDeviceOf, done: Done<Option<AppTokens>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn put_app_tokens(&self, _: AppDeviceOf, _: AppTokens, _: Timestamp, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn use_app_token(
+        &self,
+        _: AppDeviceOf,
+        _: AppTokenSecret,
+        _: AppToken,
+        _: Timestamp,
+        done: Done<Option<AppToken>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn remove_app_tokens(&self, _: AppDeviceOf, done: Done<()>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
 impl DeviceStore for Blank {
     fn put_device(&self, _: UserId, _: NewDevice) {}
     fn devices(&self, _: UserId, done: Done<Vec<DeviceRow>>) {

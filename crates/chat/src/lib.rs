@@ -37,10 +37,12 @@ mod store;
 mod users;
 
 pub use account::app_passwords::{
-    APP_PASSWORD_NAME_BYTES, AppCredentials, AppPassword, AppPasswordKeys, AppPasswordRow, AppPasswordShown,
-    AppPasswordStore, CHOSEN_CHARS, ITERATIONS, KnownAppPassword, MOST_APP_PASSWORDS, NewAppPassword,
-    NotChosen, SALT_BYTES, ScramKeys, ScramPair, StoredCredentials, StoredKeys, app_password_name,
-    may_add_app_password, may_manage_app_passwords, notes_app_password_use,
+    APP_PASSWORD_NAME_BYTES, APP_TOKEN_MS, APP_TOKEN_REPLACED_AFTER_MS, AppCredentials, AppDevice,
+    AppDeviceOf, AppPassword, AppPasswordKeys, AppPasswordRow, AppPasswordShown, AppPasswordStore, AppToken,
+    AppTokenFor, AppTokenSecret, AppTokenStore, AppTokenUse, AppTokens, CHOSEN_CHARS, ITERATIONS,
+    KnownAppPassword, MOST_APP_PASSWORDS, MOST_APP_TOKENS, NewAppPassword, NotChosen, SALT_BYTES, ScramKeys,
+    ScramPair, StoredCredentials, StoredKeys, app_password_name, may_add_app_password,
+    may_manage_app_passwords, notes_app_password_use,
 };
 pub use account::devices::{
     Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,

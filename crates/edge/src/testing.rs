@@ -153,6 +153,11 @@ impl<P: Protocol> Harness<P> {
         self.engine.slots.get_mut(handle.slot(), handle.generation()).map_or(0, |slot| slot.line.outgoing())
     }
 
+    /// The wall clock moves on, as if it was set. Timers do not notice.
+    pub fn skip(&mut self, time: Duration) {
+        self.now.unix_ms += u64::try_from(time.as_millis()).expect("a time of a test");
+    }
+
     /// Advances the time, tick by tick, and fires timers.
     pub fn advance(&mut self, time: Duration) {
         let target = self.now.instant + time;

@@ -13,7 +13,7 @@ use crate::counter::{self, Counted};
 use crate::fault::Outcome;
 use crate::moderation::audit;
 use crate::sqlite::Sqlite;
-use crate::{meta, user};
+use crate::{app_token, meta, user};
 
 /// Running nodes read revocations of other processes every second.
 const ENDED_KEPT_MS: u64 = 24 * 3_600_000;
@@ -119,6 +119,7 @@ fn revoke(
     let values = params![id.site.0, id.num, number];
     let name: Option<String> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     let Some(name) = name else { return Ok(Ok(false)) };
+    app_token::end(db, id, number)?;
     note(db, id, "revoke_app_password", &name, by, now)?;
     // Of an own revocation the node knows.
     if by == By::Site {

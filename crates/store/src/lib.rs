@@ -14,6 +14,7 @@
 mod dialect;
 
 mod app_password;
+mod app_token;
 mod archive;
 mod backup;
 mod bucket;

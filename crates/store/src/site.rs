@@ -231,7 +231,7 @@ macro_rules! rows_of {
 }
 
 /// Statements that remove some rows of a site from a table, by its key.
-const ROWS: [(&str, &str); 54] = [
+const ROWS: [(&str, &str); 55] = [
     rows_of!("sent", "user, client_id"),
     rows_of!("milestone", "conversation, seq"),
     rows_of!("message_change", "conversation, position"),
@@ -255,6 +255,7 @@ const ROWS: [(&str, &str); 54] = [
     rows_of!("status", "user"),
     rows_of!("device", "user, id"),
     rows_of!("app_password", "user, number"),
+    rows_of!("app_token", "user, device"),
     rows_of!("ended_app_password", "user, number"),
     rows_of!("salt_key", "site"),
     rows_of!("erasure", "user"),

@@ -73,6 +73,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::replies::EXTENSION,
     &stream::features::DOWNGRADE_PROTECTION,
     &stream::features::STREAM_LIMITS,
+    &stream::fast::EXTENSION,
     &xep::displayed::EXTENSION,
 ];
 

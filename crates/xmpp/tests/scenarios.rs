@@ -98,6 +98,17 @@ impl Stage {
                 let inline = self.filled(with.trim_start_matches("an app by SASL2 with "));
                 Client::Xmpp(XmppClient::authenticate2(&mut self.scene, Over::Tcp, user, &inline))
             }
+            with if with.starts_with("an app by SASL2 and ") => {
+                let with = self.filled(with.trim_start_matches("an app by SASL2 and "));
+                let (password, inline) = with.split_once(" with ").ok_or("as in: and {password} with XML")?;
+                let over = Over::Tcp;
+                Client::Xmpp(XmppClient::authenticate2_by(&mut self.scene, over, user, password, inline))
+            }
+            with if with.starts_with("an app by the token ") => {
+                let with = self.filled(with.trim_start_matches("an app by the token "));
+                let (token, inline) = with.split_once(" with ").ok_or("as in: the token {token} with XML")?;
+                Client::Xmpp(XmppClient::authenticate_by_token(&mut self.scene, user, token, inline))
+            }
             "an app over WebSocket" => {
                 Client::Xmpp(XmppClient::sign_in_over(&mut self.scene, Over::WebSocket, user, resource))
             }
@@ -257,6 +268,7 @@ fn is_xml_like(pattern: Element<'_>, element: Element<'_>, captured: &mut HashMa
         "approved",
         "ver",
         "url",
+        "token",
     ];
     pattern.is(element.name(), element.ns())
         && attributes.iter().all(|name| match pattern.attr(name) {

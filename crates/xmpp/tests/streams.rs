@@ -269,3 +269,97 @@ fn a_wrong_password_binds_nothing() {
     assert!(failure.root().child("not-authorized", "urn:ietf:params:xml:ns:xmpp-sasl").is_some());
     assert_eq!(scene.sessions(), 0);
 }
+
+const FAST: &str = "urn:xmpp:fast:0";
+
+/// The token in the success, and the client.
+fn token_of(client: &mut XmppClient) -> Option<String> {
+    let success = client.take();
+    assert_eq!((success.root().name(), success.root().ns()), ("success", "urn:xmpp:sasl:2"));
+    Some(success.root().child("token", FAST)?.attr("token")?.to_owned())
+}
+
+fn ask_for_token(scene: &mut Scene, password: &str, mechanism: &str) -> Option<String> {
+    let mut client = XmppClient::open_with_tls(scene);
+    let request = format!("<request-token xmlns='{FAST}' mechanism='{mechanism}'/>");
+    client.authenticate2_with(scene, "anna", password, &request);
+    token_of(&mut client)
+}
+
+/// XEP-0484 §3.2: whoever learns a token cannot use it with a weaker mechanism, or on another TLS connection.
+#[test]
+fn a_token_is_for_one_mechanism_and_its_binding() {
+    let mut scene = Scene::new();
+    let password = with_password(&mut scene);
+    let token = ask_for_token(&mut scene, &password, "HT-SHA-256-ENDP").expect("a token");
+    let right = digest::digest(&digest::SHA256, &scene.certificate.der);
+    let right = right.as_ref();
+    let cases = [
+        ("HT-SHA-256-ENDP", right, "success"),
+        ("HT-SHA-256-ENDP", &b"another certificate"[..], "failure"),
+        ("HT-SHA-256-NONE", b"", "failure"),
+        ("HT-SHA-256-EXPR", right, "failure"),
+        ("HT-SHA-256-UNIQ", right, "failure"),
+    ];
+    for (mechanism, data, expected) in cases {
+        let mut client = XmppClient::open_with_tls(&mut scene);
+        let inline = format!("<fast xmlns='{FAST}'/>");
+        client.prove_token(&mut scene, "anna", mechanism, &token, data, &inline);
+        assert_eq!(client.take().root().name(), expected, "{mechanism}");
+    }
+}
+
+/// The client must learn that it talks to the server that gave the token.
+#[test]
+fn the_server_proves_the_token_too() {
+    let mut scene = Scene::new();
+    let password = with_password(&mut scene);
+    let token = ask_for_token(&mut scene, &password, "HT-SHA-256-NONE").expect("a token");
+    let mut client =
+        XmppClient::authenticate_by_token(&mut scene, "anna", &token, &format!("<fast xmlns='{FAST}'/>"));
+    let success = client.take();
+    let data =
+        success.root().child("additional-data", "urn:xmpp:sasl:2").expect("a proof").text().into_owned();
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, token.as_bytes());
+    let proof = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, data).unwrap();
+    assert!(ring::hmac::verify(&key, b"Responder", &proof).is_ok());
+}
+
+#[test]
+fn a_token_is_given_for_a_mechanism_that_works_here() {
+    let mut scene = Scene::new();
+    let password = with_password(&mut scene);
+    for mechanism in ["HT-SHA-256-UNIQ", "HT-SHA3-512-NONE", ""] {
+        assert_eq!(ask_for_token(&mut scene, &password, mechanism), None, "{mechanism}");
+    }
+    // No TLS, no binding.
+    let plain = format!("<request-token xmlns='{FAST}' mechanism='HT-SHA-256-ENDP'/>");
+    let mut client = XmppClient::authenticate2_by(&mut scene, Over::Tcp, "anna", &password, &plain);
+    assert_eq!(token_of(&mut client), None);
+}
+
+/// A token that is used every week lives as long as its password; an unused one does not.
+#[test]
+fn a_token_is_replaced_in_time_and_expires() {
+    let mut scene = Scene::new();
+    let password = with_password(&mut scene);
+    let first = ask_for_token(&mut scene, &password, "HT-SHA-256-NONE").expect("a token");
+    let day = chat::APP_TOKEN_REPLACED_AFTER_MS;
+    let sign_in = |scene: &mut Scene, token: &str| {
+        let mut client =
+            XmppClient::authenticate_by_token(scene, "anna", token, &format!("<fast xmlns='{FAST}'/>"));
+        match client.received[0].root().name() {
+            "success" => Ok(token_of(&mut client)),
+            _ => Err(client.take().root().first().expect("a condition").name().to_owned()),
+        }
+    };
+    assert_eq!(sign_in(&mut scene, &first), Ok(None));
+    scene.skip(day);
+    let second = sign_in(&mut scene, &first).unwrap().expect("a new token");
+    assert_ne!(first, second);
+    assert_eq!(sign_in(&mut scene, &first), Ok(Some(second.clone())), "the first answer may be lost");
+    assert_eq!(sign_in(&mut scene, &second), Ok(None));
+    assert_eq!(sign_in(&mut scene, &first), Err("not-authorized".into()), "replaced");
+    scene.skip(chat::APP_TOKEN_MS);
+    assert_eq!(sign_in(&mut scene, &second), Err("credentials-expired".into()));
+}

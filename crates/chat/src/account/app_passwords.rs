@@ -9,12 +9,17 @@ mod manage;
 mod password;
 mod scram;
 mod store;
+mod tokens;
 
 pub use credentials::{AppCredentials, AppPasswordKeys};
 pub use manage::AppPasswordShown;
 pub use password::{AppPassword, CHOSEN_CHARS, NotChosen};
 pub use scram::{ITERATIONS, SALT_BYTES, ScramKeys, ScramPair};
-pub use store::{AppPasswordStore, NewAppPassword, StoredCredentials, StoredKeys};
+pub use store::{AppPasswordStore, AppTokenStore, NewAppPassword, StoredCredentials, StoredKeys};
+pub use tokens::{
+    APP_TOKEN_MS, APP_TOKEN_REPLACED_AFTER_MS, AppDevice, AppDeviceOf, AppToken, AppTokenFor, AppTokenSecret,
+    AppTokenUse, AppTokens, MOST_APP_TOKENS,
+};
 
 use serde::{Deserialize, Serialize};
 

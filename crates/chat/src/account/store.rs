@@ -1,6 +1,6 @@
 //! The slice of the port to storage for accounts.
 
-use crate::account::app_passwords::AppPasswordStore;
+use crate::account::app_passwords::{AppPasswordStore, AppTokenStore};
 use crate::account::devices::DeviceStore;
 use crate::account::erasure::EraseStore;
 use crate::account::export::ExportStore;
@@ -10,11 +10,25 @@ use crate::users::store::UserStore;
 
 /// A slice of [`Store`](crate::Store): the sum of the slices of its features, and its own requests.
 pub trait AccountStore:
-    UserStore + AppPasswordStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore
+    UserStore
+    + AppPasswordStore
+    + AppTokenStore
+    + DeviceStore
+    + EraseStore
+    + ExportStore
+    + MergeStore
+    + ProfileStore
 {
 }
 
 impl<T> AccountStore for T where
-    T: UserStore + AppPasswordStore + DeviceStore + EraseStore + ExportStore + MergeStore + ProfileStore
+    T: UserStore
+        + AppPasswordStore
+        + AppTokenStore
+        + DeviceStore
+        + EraseStore
+        + ExportStore
+        + MergeStore
+        + ProfileStore
 {
 }

@@ -3,6 +3,7 @@
 //! | call | by |
 //! |---|---|
 //! | [`app_credentials`](Node::app_credentials), [`password_may_be_tried`](Node::password_may_be_tried), [`password_failed`](Node::password_failed) | a gateway that checks app passwords |
+//! | [`app_tokens`](Node::app_tokens), [`renew_app_token`](Node::renew_app_token) | a gateway whose apps sign in with tokens in place of their passwords |
 //! | [`token_user`](Node::token_user) | a gateway that checks a token before a sign-in |
 //! | [`sign_in`](Node::sign_in) | the first frame of a connection |
 //! | [`command`](Node::command) | every other frame |
@@ -18,8 +19,8 @@ use std::sync::Arc;
 
 use crate::sign_in::adopt::Waiting;
 use crate::{
-    AppCredentials, Hello, Node, Refusal, Request, SessionHandle, SessionId, SessionRecord, SiteId, Sub,
-    Timestamp,
+    AppCredentials, AppDeviceOf, AppToken, AppTokenFor, AppTokens, Hello, Node, Refusal, Request,
+    SessionHandle, SessionId, SessionRecord, SiteId, Sub, Timestamp,
 };
 #[cfg(doc)]
 use crate::{Store, Welcome};
@@ -53,6 +54,29 @@ impl Node {
         then: impl FnOnce(Result<AppCredentials, Refusal>) + Send + 'static,
     ) {
         self.inner.sign_in.app_credentials(site, sub, then);
+    }
+
+    /// The tokens of a device, to check the proof of an app. `then` is called once, perhaps on a thread of the store. After a right
+    /// proof, [`sign_in`](Self::sign_in) with the app password of the tokens. [`Refusal::NotAllowed`]: the site has disabled app
+    /// passwords.
+    pub fn app_tokens(
+        &self,
+        of: AppDeviceOf,
+        then: impl FnOnce(Result<Option<AppTokens>, Refusal>) + Send + 'static,
+    ) {
+        self.inner.sign_in.app_tokens(of, then);
+    }
+
+    /// A token for an app that has proved its password or a token. `then` is called once, perhaps on a thread of the store, with the
+    /// token if the app gets one.
+    pub fn renew_app_token(
+        &self,
+        of: AppDeviceOf,
+        why: AppTokenFor,
+        now: Timestamp,
+        then: impl FnOnce(Option<AppToken>) + Send + 'static,
+    ) {
+        self.inner.sign_in.renew_app_token(of, why, now, then);
     }
 
     /// Whether a password of this account may be checked for a client at this address. Otherwise

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use crate::account::app_passwords::{AppCredentials, are_allowed};
+use crate::account::app_passwords::{
+    AppCredentials, AppDeviceOf, AppToken, AppTokenFor, AppTokens, are_allowed,
+};
 use crate::sign_in::log::SignInAttempt;
 use crate::sign_in::{Arrival, SignIn};
 use crate::{Door, Refusal, SiteId, Sub, Timestamp, UserId};
@@ -19,6 +21,28 @@ impl SignIn {
             Ok(()) => self.account.app_credentials(site, sub, then),
             Err(refusal) => then(Err(refusal)),
         }
+    }
+
+    /// The tokens of a device of an app.
+    pub(crate) fn app_tokens(
+        &self,
+        of: AppDeviceOf,
+        then: impl FnOnce(Result<Option<AppTokens>, Refusal>) + Send + 'static,
+    ) {
+        match self.has_app_passwords(of.site) {
+            Ok(()) => self.account.app_tokens(of, then),
+            Err(refusal) => then(Err(refusal)),
+        }
+    }
+
+    pub(crate) fn renew_app_token(
+        &self,
+        of: AppDeviceOf,
+        why: AppTokenFor,
+        now: Timestamp,
+        then: impl FnOnce(Option<AppToken>) + Send + 'static,
+    ) {
+        self.account.renew_app_token(of, why, now, then);
     }
 
     /// The user of a token.

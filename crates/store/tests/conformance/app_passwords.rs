@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use chat::{
-    AppPasswordRow, AppPasswordUser, By, MOST_APP_PASSWORDS, NewAppPassword, NewErasure, Refusal, ScramKeys,
+    APP_TOKEN_REPLACED_AFTER_MS, AppDevice, AppDeviceOf, AppPasswordRow, AppPasswordUser, AppToken, AppTokenSecret, AppTokens, By, MOST_APP_PASSWORDS, MOST_APP_TOKENS, NewAppPassword, NewErasure, Refusal, ScramKeys,
     ScramPair, SiteId, Store, StoredKeys, Timestamp, UserId, UserRow,
 };
 
@@ -170,4 +170,114 @@ pub(crate) fn an_erased_user_has_no_passwords(store: &dyn Store) {
     put(store, site, "ann");
     assert_eq!(sign_in(store, site, "ann", number, NOW), None, "the next user of the id");
     assert_eq!(add(store, ann, 2, By::Site), Err(Refusal::Banned));
+}
+
+fn device(site: SiteId, id: &str, device: &str) -> AppDeviceOf {
+    AppDeviceOf { site, sub: sub(id), device: AppDevice::of(device) }
+}
+
+fn token(byte: u8, expires: u64) -> AppToken {
+    AppToken { secret: AppTokenSecret([byte; 32]), expires: later(expires) }
+}
+
+fn tokens(number: u32, byte: u8, expires: u64) -> AppTokens {
+    AppTokens { number, mechanism: "HT".into(), current: token(byte, expires), next: None }
+}
+
+fn put_tokens(store: &dyn Store, of: &AppDeviceOf, tokens: AppTokens) -> bool {
+    ask(|done| store.put_app_tokens(of.clone(), tokens, NOW, done))
+}
+
+fn tokens_of(store: &dyn Store, of: &AppDeviceOf) -> Option<AppTokens> {
+    ask(|done| store.app_tokens(of.clone(), done))
+}
+
+pub(crate) fn a_device_has_the_tokens_of_one_password(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let (number, of_bob) = (own(store, ann, 1), own(store, bob, 2));
+    let phone = device(site, "ann", "phone");
+    assert_eq!(tokens_of(store, &phone), None);
+    assert!(put_tokens(store, &phone, tokens(number, 1, HOUR)));
+    assert!(put_tokens(store, &phone, AppTokens { next: Some(token(3, HOUR)), ..tokens(number, 2, HOUR) }));
+    let kept = AppTokens { next: Some(token(3, HOUR)), ..tokens(number, 2, HOUR) };
+    assert_eq!(tokens_of(store, &phone), Some(kept.clone()));
+    for (id, on) in [("ann", "laptop"), ("bob", "phone"), ("nobody", "phone")] {
+        assert_eq!(tokens_of(store, &device(site, id, on)), None, "{id} {on}");
+    }
+    for (id, number) in [("ann", of_bob), ("nobody", number)] {
+        assert!(!put_tokens(store, &device(site, id, "phone"), tokens(number, 4, HOUR)), "{id} {number}");
+    }
+    assert_eq!(tokens_of(store, &phone), Some(kept));
+    ask(|done| store.remove_app_tokens(device(site, "ann", "laptop"), done));
+    assert!(tokens_of(store, &phone).is_some());
+    ask(|done| store.remove_app_tokens(phone.clone(), done));
+    assert_eq!(tokens_of(store, &phone), None);
+    ask(|done| store.remove_app_tokens(device(site, "nobody", "phone"), done));
+}
+
+pub(crate) fn a_token_is_replaced_by_use(store: &dyn Store) {
+    let (site, ann, _) = two_users(store);
+    let phone = device(site, "ann", "phone");
+    let number = own(store, ann, 1);
+    assert!(put_tokens(store, &phone, tokens(number, 1, chat::APP_TOKEN_MS)));
+    let day = APP_TOKEN_REPLACED_AFTER_MS;
+    let used = |byte: u8, fresh: u8, ms: u64| {
+        let fresh = token(fresh, ms + chat::APP_TOKEN_MS);
+        ask(|done| store.use_app_token(phone.clone(), AppTokenSecret([byte; 32]), fresh, later(ms), done))
+    };
+    assert_eq!(used(1, 7, day - 1), None);
+    assert_eq!(used(9, 7, day), None, "an unknown token");
+    assert_eq!(tokens_of(store, &phone), Some(tokens(number, 1, chat::APP_TOKEN_MS)));
+    let next = token(8, day + chat::APP_TOKEN_MS);
+    assert_eq!(used(1, 8, day), Some(next.clone()));
+    assert_eq!(used(1, 9, day + 1), Some(next.clone()), "the same, because the app may have lost it");
+    assert_eq!(used(8, 9, day + 2), None);
+    assert_eq!(tokens_of(store, &phone), Some(AppTokens { current: next, ..tokens(number, 1, 0) }));
+    assert_eq!(used(1, 9, day + 3), None);
+}
+
+pub(crate) fn tokens_end_with_their_password_and_their_user(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let numbers = [own(store, ann, 1), own(store, ann, 2)];
+    let devices = [device(site, "ann", "phone"), device(site, "ann", "laptop")];
+    for (of, number) in devices.iter().zip(numbers) {
+        assert!(put_tokens(store, of, tokens(number, 1, HOUR)));
+    }
+    revoke(store, ann, numbers[0], By::User(ann)).expect("she may");
+    assert_eq!(tokens_of(store, &devices[0]), None);
+    assert_eq!(tokens_of(store, &devices[1]).map(|tokens| tokens.number), Some(numbers[1]));
+    let of_bob = device(site, "bob", "phone");
+    assert!(put_tokens(store, &of_bob, tokens(own(store, bob, 3), 1, HOUR)));
+    let erasure = NewErasure {
+        user: ann,
+        alias: sub("deleted-1"),
+        name: "Deleted user".into(),
+        messages: chat::MessagesAfterErasure::Kept,
+        by: By::Site,
+        time: NOW,
+    };
+    ask(|done| store.begin_erasure(erasure, done)).expect("she exists");
+    assert_eq!(tokens_of(store, &device(site, "deleted-1", "laptop")), None);
+    assert!(tokens_of(store, &of_bob).is_some());
+    assert!(store.remove_site(site).expect("the store works"));
+    assert_eq!(tokens_of(store, &of_bob), None);
+}
+
+pub(crate) fn tokens_of_a_user_are_bounded_and_expire(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let (number, of_bob) = (own(store, ann, 1), own(store, bob, 2));
+    let bobs = device(site, "bob", "phone");
+    assert!(put_tokens(store, &bobs, tokens(of_bob, 1, 1)));
+    let nth = |at: u32| device(site, "ann", &format!("device {at}"));
+    for at in 0..=MOST_APP_TOKENS {
+        assert!(put_tokens(store, &nth(at), tokens(number, 1, u64::from(at) + 1)));
+    }
+    assert_eq!(tokens_of(store, &nth(0)), None, "it would end first");
+    let left = |until: u32| (1..=until).filter(|at| tokens_of(store, &nth(*at)).is_some()).count() as u32;
+    assert_eq!(left(MOST_APP_TOKENS), MOST_APP_TOKENS);
+    assert!(tokens_of(store, &bobs).is_some(), "others lose nothing");
+    let all_but_one = later(u64::from(MOST_APP_TOKENS));
+    let fresh = tokens(number, 2, HOUR);
+    assert!(ask(|done| store.put_app_tokens(nth(0), fresh, all_but_one, done)));
+    assert_eq!((left(MOST_APP_TOKENS), tokens_of(store, &nth(0)).is_some()), (1, true));
 }

@@ -1,10 +1,12 @@
 //! The features that a stream offers at each step (RFC 6120 §4.3.2).
 
 use xmpp_proto::ns;
+use xmpp_proto::payload::fast::write_feature as write_tokens;
 use xmpp_proto::payload::{bind2, csi, stream_limits, stream_management as management};
-use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, Mechanism, ScramHash};
+use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, HtMechanism, Mechanism, ScramHash};
 use xmpp_proto::xml::Open;
 
+use super::fast;
 use crate::config::ListenerRole;
 use crate::extensions::{Extension, Spec};
 use crate::gateway::Gateway;
@@ -32,6 +34,7 @@ pub(super) struct Features {
     starttls: Option<Need>,
     mechanisms: &'static [Mechanism],
     bindings: Vec<BindingKind>,
+    tokens: Vec<HtMechanism>,
     is_authenticated: bool,
     is_bound: bool,
 }
@@ -57,6 +60,7 @@ pub(super) const AFTER_SASL: Features = Features {
     starttls: None,
     mechanisms: &[],
     bindings: Vec::new(),
+    tokens: Vec::new(),
     is_authenticated: true,
     is_bound: false,
 };
@@ -65,6 +69,7 @@ pub(super) const AFTER_BIND: Features = Features {
     starttls: None,
     mechanisms: &[],
     bindings: Vec::new(),
+    tokens: Vec::new(),
     is_authenticated: true,
     is_bound: true,
 };
@@ -96,7 +101,8 @@ pub(super) fn before_sasl(tls: bool, role: &ListenerRole, io: &Io<'_>) -> Featur
     });
     let mechanisms = if offers_sasl(tls, role) { mechanisms(io) } else { &[] };
     let bindings = bindings(io).iter().map(|binding| binding.kind).collect();
-    Features { starttls, mechanisms, bindings, is_authenticated: false, is_bound: false }
+    let tokens = fast::mechanisms(io);
+    Features { starttls, mechanisms, bindings, tokens, is_authenticated: false, is_bound: false }
 }
 
 pub(super) fn offers_sasl(tls: bool, role: &ListenerRole) -> bool {
@@ -137,6 +143,7 @@ impl Features {
                 sasl::write_authentication(out, self.mechanisms, |out| {
                     bind2::write_feature(out);
                     management::write_feature(out);
+                    write_tokens(out, &self.tokens);
                 });
             }
             if self.is_authenticated {

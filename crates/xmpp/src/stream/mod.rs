@@ -1,6 +1,7 @@
 //! Negotiation of a stream (RFC 6120 §4.3): header, TLS, SASL, resource binding. It ends with a session of the domain.
 
 mod bind;
+pub(crate) mod fast;
 pub(crate) mod features;
 mod resume;
 mod sasl;

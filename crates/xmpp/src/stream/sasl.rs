@@ -5,7 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chat::{AppCredentials, Credential, Refusal, Sub};
+use chat::{AppCredentials, AppToken, AppTokens, Credential, Refusal, Sub};
 use rand::Rng;
 use xmpp_proto::sasl::{
     self, Mechanism, Plain, Request, SaslError, ScramChallenge, ScramClientFirst, ScramCredentials,
@@ -14,6 +14,7 @@ use xmpp_proto::sasl::{
 use xmpp_proto::stream::{StreamCondition, StreamError};
 use xmpp_proto::xml::Element;
 
+use super::fast::Proving;
 use super::features::{bindings, downgrade_hash, mechanisms, offers_sasl};
 use super::{Opening, Phase};
 use crate::Gateway;
@@ -52,15 +53,32 @@ pub(super) enum Exchange {
         server: ScramServer,
         numbers: Vec<u32>,
     },
+    /// The store looks for the token that the client proves (XEP-0484).
+    Token(Proving),
+    /// The client is authenticated, and the store keeps its next token.
+    Renewing(Identity),
 }
 
-/// The outcome of a look-up of credentials.
-pub struct Checked(Result<AppCredentials, Refusal>);
+/// An answer of the store to an authentication.
+pub struct Checked(pub(super) Found);
+
+pub(super) enum Found {
+    Credentials(Result<AppCredentials, Refusal>),
+    /// Those of the client's device.
+    Tokens(Result<Option<AppTokens>, Refusal>),
+    /// A new token for the client, if it gets one.
+    Renewed(Option<AppToken>),
+}
 
 impl Opening {
     /// Whether the store is asked; the gateway reads nothing until it answers.
     pub(super) fn is_checking(&self) -> bool {
-        matches!(self.phase, Phase::Sasl(Exchange::Plain { .. } | Exchange::Scram { .. }))
+        matches!(
+            self.phase,
+            Phase::Sasl(
+                Exchange::Plain { .. } | Exchange::Scram { .. } | Exchange::Token(_) | Exchange::Renewing(_)
+            )
+        )
     }
 }
 
@@ -216,7 +234,7 @@ impl Gateway {
         node.password_may_be_tried(site.id, user, address, timestamp(io.now())).map_err(failure)?;
         let (to, mailboxes) = (io.handle(), self.shared.mailboxes.clone());
         node.app_credentials(site.id, user.clone(), move |outcome| {
-            mailboxes.send(to.worker(), Mail::Checked { to, checked: Checked(outcome) });
+            mailboxes.send(to.worker(), Mail::Checked { to, checked: Checked(Found::Credentials(outcome)) });
         });
         Ok(())
     }
@@ -225,16 +243,23 @@ impl Gateway {
     pub(crate) fn checked(&mut self, state: &mut State, Checked(found): Checked, io: &mut Io<'_>) {
         let State::Opening(opening) = state else { return };
         let exchange = std::mem::replace(&mut opening.phase, Phase::Authenticating);
-        let outcome = found.map_err(failure).and_then(|found| match exchange {
-            Phase::Sasl(Exchange::Plain { user, password }) => {
-                let number = found.verify_plain(&password);
-                self.proven(opening, user, number, None, io)
+        let outcome = match (exchange, found) {
+            (Phase::Sasl(Exchange::Plain { user, password }), Found::Credentials(found)) => {
+                let number = found.map_err(failure).map(|found| found.verify_plain(&password));
+                number.and_then(|number| self.proven(opening, user, number, None, io))
             }
-            Phase::Sasl(Exchange::Scram { user, mechanism, first }) => {
-                self.challenge(opening, user, mechanism, &first, &found, io)
+            (Phase::Sasl(Exchange::Scram { user, mechanism, first }), Found::Credentials(found)) => found
+                .map_err(failure)
+                .and_then(|found| self.challenge(opening, user, mechanism, &first, &found, io)),
+            (Phase::Sasl(Exchange::Token(proving)), Found::Tokens(found)) => {
+                self.check_token(opening, proving, found, io)
+            }
+            (Phase::Sasl(Exchange::Renewing(identity)), Found::Renewed(given)) => {
+                self.token_renewed(opening, identity, given, io);
+                Ok(())
             }
             _ => Err(SaslError::NotAuthorized),
-        });
+        };
         if let Err(error) = outcome
             && let Err(error) = self.sasl_failed(opening, error, io)
         {
@@ -291,16 +316,16 @@ impl Gateway {
             return Err(SaslError::NotAuthorized);
         };
         let credential = Credential::AppPassword { sub: user.clone(), number };
-        self.authenticated(opening, Some(user), credential, answer, io);
+        self.authenticated(opening, Some(user), credential, answer.map(str::as_bytes), io);
         Ok(())
     }
 
-    fn authenticated(
+    pub(super) fn authenticated(
         &mut self,
         opening: &mut Opening,
         user: Option<Sub>,
         credential: Credential<'static>,
-        answer: Option<&str>,
+        answer: Option<&[u8]>,
         io: &mut Io<'_>,
     ) {
         io.drop_channel_bindings();
@@ -308,7 +333,7 @@ impl Gateway {
         if opening.sasl2.is_some() {
             return self.authenticated2(opening, answer, io);
         }
-        self.send(io, |out| sasl::write_success(out, answer.map(str::as_bytes)));
+        self.send(io, |out| sasl::write_success(out, answer));
         opening.restart();
     }
 
@@ -334,7 +359,7 @@ impl Gateway {
 }
 
 /// The user of a name in an authentication: the local part of an address, or the site's own id.
-fn user_of(site: &Site, name: &str, authorized_as: Option<&str>) -> Result<Sub, SaslError> {
+pub(super) fn user_of(site: &Site, name: &str, authorized_as: Option<&str>) -> Result<Sub, SaslError> {
     let local = name.strip_suffix(&*site.domain).and_then(|name| name.strip_suffix('@')).unwrap_or(name);
     let user = Sub::of_address_local(local).or_else(|| Sub::parse(local)).ok_or(SaslError::NotAuthorized)?;
     match authorized_as {
@@ -351,7 +376,7 @@ fn as_token(password: &str) -> Option<&str> {
 }
 
 /// What a client learns of a refusal before it is signed in.
-fn failure(refusal: Refusal) -> SaslError {
+pub(super) fn failure(refusal: Refusal) -> SaslError {
     match refusal {
         Refusal::Banned | Refusal::DeviceBanned | Refusal::Removed => SaslError::AccountDisabled,
         Refusal::TokenExpired | Refusal::KeyEnded | Refusal::TokenUsed | Refusal::SignedOut => {

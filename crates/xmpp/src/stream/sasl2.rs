@@ -8,11 +8,12 @@ use rand::Rng;
 use xmpp_proto::jid::Jid;
 use xmpp_proto::payload::bind2;
 use xmpp_proto::payload::stream_management as management;
-use xmpp_proto::sasl::{Authenticate, Request2, SaslError, Success2};
+use xmpp_proto::sasl::{Authenticate, HtMechanism, Request2, SaslError, Success2};
 use xmpp_proto::stanza::Condition;
 use xmpp_proto::stream::StreamError;
 use xmpp_proto::xml::Element;
 
+use super::fast::Tokens;
 use super::resume::Resumption;
 use super::{Opening, Phase, Start, features};
 use crate::Gateway;
@@ -43,8 +44,10 @@ pub(super) struct Sasl2 {
     resume: Option<Resumption>,
     /// The stream that the client wanted to resume is gone.
     is_gone: bool,
+    /// Of clients that name their device.
+    pub(super) tokens: Option<Tokens>,
     /// The last message of the mechanism.
-    answer: Option<Box<str>>,
+    answer: Option<Box<[u8]>>,
 }
 
 /// XEP-0386 §3.2.
@@ -62,7 +65,7 @@ pub(super) struct Enable {
 }
 
 impl Sasl2 {
-    fn of(request: &Authenticate<'_>) -> Sasl2 {
+    fn of(request: &Authenticate<'_>, io: &Io<'_>) -> Sasl2 {
         let resume = request.element.children().find_map(|child| match management::Request::of(child) {
             Some(Ok(management::Request::Resume { h, previd })) => {
                 Some(Resumption { previd: previd.into(), h })
@@ -81,8 +84,9 @@ impl Sasl2 {
             carbons: bind.carbons,
             is_inactive: bind.inactive,
         });
-        let agent = request.user_agent.as_ref().and_then(|agent| agent.id).map(Into::into);
-        Sasl2 { agent, bind, resume, is_gone: false, answer: None }
+        let agent = request.user_agent.as_ref().and_then(|agent| agent.id);
+        let tokens = agent.map(|agent| Tokens::of(request, agent, io));
+        Sasl2 { agent: agent.map(Into::into), bind, resume, is_gone: false, tokens, answer: None }
     }
 
     pub(super) fn take_bind(&mut self) -> Option<Bind> {
@@ -119,8 +123,11 @@ impl Gateway {
         self.check_sasl(opening, io)?;
         let outcome = match Request2::of(element) {
             Some(Ok(Request2::Authenticate(request))) => {
-                opening.sasl2 = Some(Box::new(Sasl2::of(&request)));
-                self.begin_sasl(opening, request.mechanism, request.initial, io)
+                opening.sasl2 = Some(Box::new(Sasl2::of(&request, io)));
+                match HtMechanism::of(request.mechanism) {
+                    Some(mechanism) => self.begin_fast(opening, mechanism, request.initial, io),
+                    None => self.begin_sasl(opening, request.mechanism, request.initial, io),
+                }
             }
             Some(Ok(Request2::Response(_))) if opening.sasl2.is_none() => Err(SaslError::MalformedRequest),
             Some(Ok(Request2::Response(message))) => self.respond(opening, &message, io),
@@ -135,9 +142,17 @@ impl Gateway {
     }
 
     /// The client is authenticated. `answer`: the last message of the mechanism.
-    pub(super) fn authenticated2(&mut self, opening: &mut Opening, answer: Option<&str>, io: &mut Io<'_>) {
+    pub(super) fn authenticated2(&mut self, opening: &mut Opening, answer: Option<&[u8]>, io: &mut Io<'_>) {
+        if let Some(sasl2) = &mut opening.sasl2 {
+            sasl2.answer = answer.map(Into::into);
+        }
+        if !self.asks_for_token(opening, io) {
+            self.continue_authenticated2(opening, io);
+        }
+    }
+
+    pub(super) fn continue_authenticated2(&mut self, opening: &mut Opening, io: &mut Io<'_>) {
         let Some(sasl2) = &mut opening.sasl2 else { return };
-        sasl2.answer = answer.map(Into::into);
         match sasl2.resume.take() {
             Some(resumption) => self.find_stream(opening, resumption, io),
             None => self.bind_or_succeed(opening, io),
@@ -182,11 +197,14 @@ impl Gateway {
         inline: impl FnOnce(&mut Vec<u8>),
         io: &mut Io<'_>,
     ) {
-        let success = Success2 { data: sasl2.answer.as_deref().map(str::as_bytes), identifier };
+        let success = Success2 { data: sasl2.answer.as_deref(), identifier };
         self.send(io, |out| {
             success.write(out, |out| {
                 if sasl2.is_gone {
                     management::write_failed(out, Condition::ItemNotFound, None);
+                }
+                if let Some(tokens) = &sasl2.tokens {
+                    tokens.write(out);
                 }
                 inline(out);
             });
@@ -205,6 +223,7 @@ mod tests {
             bind: Some(Bind { tag: tag.map(Into::into), enable: None, carbons: false, is_inactive: false }),
             resume: None,
             is_gone: false,
+            tokens: None,
             answer: None,
         };
         let resource = |agent, tag, random| sasl2(agent, tag).resource("forum", [random; 9]);

@@ -225,6 +225,13 @@ impl Scene {
         }
     }
 
+    /// The wall clock moves on at once. No timer ends.
+    pub(crate) fn skip(&mut self, ms: u64) {
+        self.now_ms += ms;
+        self.web.skip(Duration::from_millis(ms));
+        self.xmpp.skip(Duration::from_millis(ms));
+    }
+
     /// XMPP sessions of the domain.
     pub(crate) fn sessions(&self) -> u64 {
         self.counters.sessions.read()

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use edge::Handle;
 use edge::testing::TlsEnd;
-use ring::digest;
+use ring::{digest, hmac};
 use xmpp_proto::xml::{Item, Limits, Reader, Tree, document};
 
 use super::http::At;
@@ -188,20 +188,81 @@ impl XmppClient {
 
     /// Authenticates, and binds a resource, in one step (XEP-0388, XEP-0386). `inline`: the other requests.
     pub(crate) fn authenticate2(scene: &mut Scene, over: Over, user: &str, inline: &str) -> XmppClient {
+        let token = scene.token(user);
+        XmppClient::authenticate2_by(scene, over, user, &token, inline)
+    }
+
+    /// The same with this password.
+    pub(crate) fn authenticate2_by(
+        scene: &mut Scene,
+        over: Over,
+        user: &str,
+        password: &str,
+        inline: &str,
+    ) -> XmppClient {
         let mut client = XmppClient::open_over(scene, over);
-        client.received.clear();
-        client.user = user.to_owned();
-        let message = STANDARD.encode(format!("\0{user}\0{}", scene.token(user)));
-        client.send(
+        client.authenticate2_with(scene, user, password, inline);
+        client
+    }
+
+    pub(crate) fn authenticate2_with(&mut self, scene: &mut Scene, user: &str, password: &str, inline: &str) {
+        let message = format!("\0{user}\0{password}");
+        self.send_authenticate2(scene, user, "PLAIN", message.as_bytes(), inline);
+    }
+
+    /// The same with a token (XEP-0484), without channel binding.
+    pub(crate) fn authenticate_by_token(
+        scene: &mut Scene,
+        user: &str,
+        token: &str,
+        inline: &str,
+    ) -> XmppClient {
+        let mut client = XmppClient::open(scene);
+        client.prove_token(scene, user, "HT-SHA-256-NONE", token, b"", inline);
+        client
+    }
+
+    /// Sends the proof of a token, for this data of the channel.
+    pub(crate) fn prove_token(
+        &mut self,
+        scene: &mut Scene,
+        user: &str,
+        mechanism: &str,
+        token: &str,
+        data: &[u8],
+        inline: &str,
+    ) {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, token.as_bytes());
+        let proof = hmac::sign(&key, &[b"Initiator", data].concat());
+        let message = [user.as_bytes(), b"\0", proof.as_ref()].concat();
+        self.send_authenticate2(scene, user, mechanism, &message, inline);
+    }
+
+    fn send_authenticate2(
+        &mut self,
+        scene: &mut Scene,
+        user: &str,
+        mechanism: &str,
+        message: &[u8],
+        inline: &str,
+    ) {
+        self.received.clear();
+        self.user = user.to_owned();
+        let message = STANDARD.encode(message);
+        let agent = match inline.contains("<user-agent") {
+            true => "",
+            false => {
+                "<user-agent id='d4565fa7-4d72-4749-b3d3-740edbf87770'><software>App</software></user-agent>"
+            }
+        };
+        self.send(
             scene,
             &format!(
-                "<authenticate xmlns='urn:xmpp:sasl:2' mechanism='PLAIN'><initial-response>{message}</initial-response>\
-                 <user-agent id='d4565fa7-4d72-4749-b3d3-740edbf87770'><software>App</software></user-agent>{inline}\
-                 </authenticate>"
+                "<authenticate xmlns='urn:xmpp:sasl:2' mechanism='{mechanism}'>\
+                 <initial-response>{message}</initial-response>{agent}{inline}</authenticate>"
             ),
         );
-        client.read(scene);
-        client
+        self.read(scene);
     }
 
     /// With this GS2 header, and this data of the channel.

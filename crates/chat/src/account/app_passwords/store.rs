@@ -3,7 +3,9 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use crate::account::app_passwords::{AppPasswordRow, ScramKeys};
+use crate::account::app_passwords::{
+    AppDeviceOf, AppPasswordRow, AppToken, AppTokenSecret, AppTokens, ScramKeys,
+};
 use crate::{By, Done, Refusal, SiteId, StoreError, Sub, Timestamp, UserId};
 
 /// A slice of [`Store`](crate::Store).
@@ -39,6 +41,26 @@ pub trait AppPasswordStore: Send + Sync + 'static {
     fn missing_app_passwords(&self, of: Vec<(UserId, u32)>, done: Done<Vec<(UserId, u32)>>);
     /// Passwords that the operator has revoked within a day. May block.
     fn ended_app_passwords(&self) -> Result<Vec<(UserId, u32)>, StoreError>;
+}
+
+/// A slice of [`Store`](crate::Store). The tokens of a password end with it.
+pub trait AppTokenStore: Send + Sync + 'static {
+    /// The tokens of a device. The answer takes as long for an id of no user.
+    fn app_tokens(&self, of: AppDeviceOf, done: Done<Option<AppTokens>>);
+    /// Stores tokens in place of those that the device has. False if the app password does not exist. Removes expired tokens of the
+    /// user, and those beyond [`MOST_APP_TOKENS`](crate::MOST_APP_TOKENS) devices.
+    fn put_app_tokens(&self, of: AppDeviceOf, tokens: AppTokens, now: Timestamp, done: Done<bool>);
+    /// Stores what follows from a use, see [`AppTokens::after_use`], and answers with the token for the app.
+    fn use_app_token(
+        &self,
+        of: AppDeviceOf,
+        used: AppTokenSecret,
+        fresh: AppToken,
+        now: Timestamp,
+        done: Done<Option<AppToken>>,
+    );
+    /// Removes the tokens of a device.
+    fn remove_app_tokens(&self, of: AppDeviceOf, done: Done<()>);
 }
 
 /// An app password to store.
