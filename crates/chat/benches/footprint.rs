@@ -929,6 +929,16 @@ impl AppPasswordStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn change_app_password(
+        &self,
+        _: UserId,
+        _: u32,
+        _: StoredKeys,
+        _: Timestamp,
+        done: Done<Result<u32, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
     fn revoke_app_password(&self, _: UserId, _: u32, _: By, _: Timestamp, done: Done<Result<bool, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

@@ -52,6 +52,9 @@ commands! {
     Command::Account(account::Command::RevokeAppPassword { .. }) => [
         account::Command::RevokeAppPassword { number: u32::MAX },
     ],
+    Command::Account(account::Command::ChangeAppPassword { .. }) => [
+        account::Command::ChangeAppPassword { password: AppPassword::chosen("a chosen password").unwrap() },
+    ],
     Command::Account(account::Command::Export { .. }) => [account::Command::Export { page: page() }],
     Command::Account(account::Command::Erase { .. }) => [
         account::Command::Erase { messages: MessagesAfterErasure::Kept },

@@ -41,6 +41,17 @@ impl AppPasswordStore for Sqlite {
         self.write(move |batch| add(batch.db, user, &new, by), done);
     }
 
+    fn change_app_password(
+        &self,
+        user: UserId,
+        number: u32,
+        keys: StoredKeys,
+        now: Timestamp,
+        done: Done<Result<u32, Refusal>>,
+    ) {
+        self.write(move |batch| change(batch.db, user, number, &keys, now), done);
+    }
+
     fn revoke_app_password(
         &self,
         user: UserId,
@@ -103,6 +114,39 @@ fn add(
     ])?;
     note(db, id, "add_app_password", &new.name, by, new.time)?;
     Ok(Ok(AppPasswordRow { number, name: new.name.clone(), created: new.time, used: None }))
+}
+
+fn change(
+    db: &Connection,
+    id: UserId,
+    number: u32,
+    keys: &StoredKeys,
+    now: Timestamp,
+) -> Outcome<Result<u32, Refusal>> {
+    let new = counter::next(db, id.site, Counted::AppPassword)? as u32;
+    let StoredKeys { iterations, scram: ScramKeys { sha1, sha256 }, verifier } = keys;
+    let sql = sql!(
+        "UPDATE app_password SET number = $4, created = $5, iterations = $6, sha1_stored = $7, sha1_server = $8, \
+         sha256_stored = $9, sha256_server = $10, verifier = $11 WHERE site = $1 AND user = $2 AND number = $3"
+    );
+    let changed = db.prepare_cached(sql)?.execute(params![
+        id.site.0,
+        id.num,
+        number,
+        new,
+        now.0 as i64,
+        iterations.get(),
+        sha1.stored,
+        sha1.server,
+        sha256.stored,
+        sha256.server,
+        verifier,
+    ])?;
+    if changed == 0 {
+        return Ok(Err(Refusal::SignedOut));
+    }
+    app_token::end(db, id, number)?;
+    Ok(Ok(new))
 }
 
 fn revoke(

@@ -129,6 +129,8 @@ commands! {
     "app_passwords", NoRoom: Command::Account(account::Command::ListAppPasswords),
     "create_app_password", NoRoom: Command::Account(account::Command::CreateAppPassword { .. }),
     "revoke_app_password", NoRoom: Command::Account(account::Command::RevokeAppPassword { .. }),
+    // Only apps change theirs: a session of the web has signed in with a token.
+    "change_app_password", NoRoom: Command::Account(account::Command::ChangeAppPassword { .. }),
     "export", NoRoom: Command::Account(account::Command::Export { .. }),
     "remove_account", Words: Command::Account(account::Command::Erase { .. }),
     "resume", NoRoom: Command::SignIn(sign_in::Command::Resume { .. }),
@@ -614,6 +616,15 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         (0, Request::new(re, account::Command::ListAppPasswords)),
         (0, Request::new(re, account::Command::CreateAppPassword { name: "Phone".into() })),
         (0, Request::new(re, account::Command::RevokeAppPassword { number: 9 })),
+        (
+            0,
+            Request::new(
+                re,
+                account::Command::ChangeAppPassword {
+                    password: chat::AppPassword::chosen("a chosen password").expect("it is long enough"),
+                },
+            ),
+        ),
         (0, Request::new(re, account::Command::Export { page: page() })),
         (0, Request::new(re, sign_in::Command::Resume { position: None })),
         (0, Request::new(re, sign_in::Command::RenewToken { token: "x".into() })),

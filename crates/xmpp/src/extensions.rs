@@ -37,6 +37,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::bookmarks::PRIVATE_XML,
     &xep::archive::PAGES,
     &xep::oob::EXTENSION,
+    &xep::registration::EXTENSION,
     &xep::chat_states::EXTENSION,
     &xep::version::EXTENSION,
     &transport::bosh::EXTENSION,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::account::Account;
+use crate::account::app_passwords::AppPassword;
 use crate::account::erasure::MessagesAfterErasure;
 use crate::account::profile::{NameChange, ProfileChange};
 use crate::command::{Policy, command_of};
@@ -37,6 +38,10 @@ pub enum Command {
     RevokeAppPassword {
         number: u32,
     },
+    /// Replaces the app password with which this session has signed in. Ends the other sessions of the old one, and its tokens.
+    ChangeAppPassword {
+        password: AppPassword,
+    },
     /// A page of the user's direct conversations and own messages in rooms.
     Export {
         page: PageOf,
@@ -50,14 +55,16 @@ pub enum Command {
 command_of! {
     Account, Command:
     Profile, ChangeProfile, ListDevices, SignOutDevice, CreateAppPassword, ListAppPasswords,
-    RevokeAppPassword, Export, Erase,
+    RevokeAppPassword, ChangeAppPassword, Export, Erase,
 }
 
 impl Command {
     pub(crate) fn policy(&self) -> Policy {
         match self {
             // Deriving the keys of a password takes as long as a search.
-            Command::Export { .. } | Command::CreateAppPassword { .. } => Policy::SEARCH,
+            Command::Export { .. }
+            | Command::CreateAppPassword { .. }
+            | Command::ChangeAppPassword { .. } => Policy::SEARCH,
             Command::Profile { .. }
             | Command::ChangeProfile { .. }
             | Command::ListDevices
@@ -86,6 +93,7 @@ impl Command {
             | Command::CreateAppPassword { name: _ }
             | Command::ListAppPasswords
             | Command::RevokeAppPassword { number: _ }
+            | Command::ChangeAppPassword { password: _ }
             | Command::Export { page: _ }
             | Command::Erase { messages: _ } => Publication::default(),
         }
@@ -106,6 +114,9 @@ impl Account {
             Command::CreateAppPassword { name } => self.create_app_password(&asker, re, &name, now),
             Command::ListAppPasswords => self.list_app_passwords(&asker, re),
             Command::RevokeAppPassword { number } => self.revoke_app_password(&asker, re, number, now),
+            Command::ChangeAppPassword { password } => {
+                self.change_app_password(&asker, re, password, now);
+            }
             Command::Export { page } => self.export(&asker, re, page),
             Command::Erase { messages } => self.remove_account(&asker, re, messages, now),
         }

@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 
 use chat::{
-    APP_TOKEN_REPLACED_AFTER_MS, AppDevice, AppDeviceOf, AppPasswordRow, AppPasswordUser, AppToken, AppTokenSecret, AppTokens, By, MOST_APP_PASSWORDS, MOST_APP_TOKENS, NewAppPassword, NewErasure, Refusal, ScramKeys,
-    ScramPair, SiteId, Store, StoredKeys, Timestamp, UserId, UserRow,
+    APP_TOKEN_REPLACED_AFTER_MS, AppDevice, AppDeviceOf, AppPasswordRow, AppPasswordUser, AppToken,
+    AppTokenSecret, AppTokens, By, MOST_APP_PASSWORDS, MOST_APP_TOKENS, NewAppPassword, NewErasure, Refusal,
+    ScramKeys, ScramPair, SiteId, Store, StoredKeys, Timestamp, UserId, UserRow,
 };
 
 use crate::asking::{NOW, add_site, ask, profile, put, since, sub};
@@ -280,4 +281,30 @@ pub(crate) fn tokens_of_a_user_are_bounded_and_expire(store: &dyn Store) {
     let fresh = tokens(number, 2, HOUR);
     assert!(ask(|done| store.put_app_tokens(nth(0), fresh, all_but_one, done)));
     assert_eq!((left(MOST_APP_TOKENS), tokens_of(store, &nth(0)).is_some()), (1, true));
+}
+
+pub(crate) fn a_changed_password_has_another_number(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let numbers = [own(store, ann, 1), own(store, ann, 2)];
+    let phone = device(site, "ann", "phone");
+    assert!(put_tokens(store, &phone, tokens(numbers[0], 1, HOUR)));
+    sign_in(store, site, "ann", numbers[0], later(HOUR)).expect("it exists");
+    let change = |user: UserId, number: u32| {
+        ask(|done| store.change_app_password(user, number, keys(9), later(2 * HOUR), done))
+    };
+    assert_eq!(change(bob, numbers[0]), Err(Refusal::SignedOut));
+    let changed = change(ann, numbers[0]).expect("it exists");
+    assert!(changed > numbers[1]);
+    assert_eq!(change(ann, numbers[0]), Err(Refusal::SignedOut));
+    let found = ask(|done| store.app_credentials(site, sub("ann"), done)).passwords;
+    assert_eq!(found, [(numbers[1], keys(2)), (changed, keys(9))]);
+    let row = AppPasswordRow {
+        number: changed,
+        name: "App 1".into(),
+        created: later(2 * HOUR),
+        used: Some(later(HOUR)),
+    };
+    assert_eq!(list(store, ann)[0], row);
+    assert_eq!(tokens_of(store, &phone), None);
+    assert_eq!(sign_in(store, site, "ann", numbers[0], NOW), None, "a sign-in that is under way");
 }

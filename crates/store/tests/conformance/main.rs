@@ -238,6 +238,7 @@ every_store! {
         a_sign_in_by_password_reads_the_user_and_stores_the_use_once_an_hour,
         acts_of_the_operator_are_recorded_and_told_to_nodes,
         an_erased_user_has_no_passwords,
+        a_changed_password_has_another_number,
         a_device_has_the_tokens_of_one_password,
         a_token_is_replaced_by_use,
         tokens_end_with_their_password_and_their_user,

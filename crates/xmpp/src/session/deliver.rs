@@ -5,7 +5,7 @@ use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
 use chat::rooms::Event as RoomsEvent;
 use chat::session::Event as SessionEvent;
-use chat::{Changes, Counted, Delivery, Event, Message, Position, WhenSlow};
+use chat::{Changes, Counted, Delivery, Event, Message, Position, Refusal, WhenSlow};
 use xmpp_proto::stream::{StreamCondition, StreamError};
 
 use super::{Arrival, Asked, Flags, SOFT_LIMIT, Turn};
@@ -13,6 +13,9 @@ use super::{Arrival, Asked, Flags, SOFT_LIMIT, Turn};
 impl Turn<'_, '_> {
     pub(super) fn deliver(&mut self, delivery: &Delivery) -> Result<(), StreamError> {
         if let Some(refusal) = delivery.event.farewell() {
+            if refusal == Refusal::Removed {
+                self.answer_all(refusal);
+            }
             return Err(crate::refusal::stream_error(refusal));
         }
         let before = self.session.position;
@@ -97,6 +100,15 @@ impl Turn<'_, '_> {
     fn answer_asked(&mut self, mut asked: Asked, delivery: &Delivery) {
         if let Some(then) = asked.then.take() {
             then(self, asked, delivery.event.refusal().map_or(Ok(delivery), Err));
+        }
+    }
+
+    /// The session ends for this reason, which may be what a request has asked for.
+    fn answer_all(&mut self, refusal: Refusal) {
+        for mut asked in self.session.take_all_asked() {
+            if let Some(then) = asked.then.take() {
+                then(self, asked, Err(refusal));
+            }
         }
     }
 

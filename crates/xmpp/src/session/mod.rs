@@ -206,6 +206,10 @@ impl Session {
         Some(asked)
     }
 
+    fn take_all_asked(&mut self) -> Vec<Asked> {
+        self.extra.as_mut().map(|extra| std::mem::take(&mut extra.asked)).unwrap_or_default()
+    }
+
     pub(crate) fn drop_empty_extra(&mut self) {
         if self.extra.as_ref().is_some_and(|extra| extra.is_empty()) {
             self.extra = None;

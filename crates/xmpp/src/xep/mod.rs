@@ -18,6 +18,7 @@ pub(crate) mod pep;
 pub(crate) mod ping;
 pub(crate) mod reactions;
 pub(crate) mod receipts;
+pub(crate) mod registration;
 pub(crate) mod replies;
 pub(crate) mod reports;
 pub(crate) mod retractions;

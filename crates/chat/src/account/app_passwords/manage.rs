@@ -10,7 +10,7 @@ use crate::account::app_passwords::{
 };
 use crate::account::{Account, Event};
 use crate::command::AnswerTo;
-use crate::session::{Asker, Completion};
+use crate::session::{Asker, Completion, SignedInBy};
 use crate::site::live::LiveSite;
 use crate::store::unavailable;
 use crate::{By, Refusal, SessionId, SiteId, Sub, Timestamp, UserId};
@@ -89,6 +89,39 @@ impl Account {
             this.list_app_passwords(&asker, re);
         });
         self.store.revoke_app_password(user, number, By::User(user), now, done);
+    }
+
+    /// Answers with the list. The password gets a new number, so a sign-in with the old one that is under way finds none.
+    pub(crate) fn change_app_password(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        password: AppPassword,
+        now: Timestamp,
+    ) {
+        let SessionId { user, handle } = asker.session;
+        let to = AnswerTo::Request(re);
+        let by = self.sessions.lock(user).session(user, handle).and_then(|session| session.by.password());
+        let allowed = are_allowed(&asker.site.site.settings);
+        let number = match allowed.and_then(|()| by.ok_or(Refusal::NotAllowed)) {
+            Ok(number) => number,
+            Err(refusal) => return self.sessions.refuse(handle, to, refusal),
+        };
+        let (this, asker) = (self.clone(), asker.clone());
+        self.app_credentials(user.site, asker.sub.clone(), move |credentials| match credentials {
+            Ok(credentials) => {
+                let keys = credentials.keys_of(&password);
+                let done = this.on_accepted(handle, to, move |this, changed: u32| {
+                    if let Some(session) = this.sessions.lock(user).session(user, handle) {
+                        session.by = SignedInBy::app_password(changed);
+                    }
+                    this.end_app_password(user, number, Refusal::SignedOut, now);
+                    this.list_app_passwords(&asker, re);
+                });
+                this.store.change_app_password(user, number, keys, now, done);
+            }
+            Err(refusal) => this.sessions.refuse(handle, to, refusal),
+        });
     }
 
     /// Ends the sessions that have signed in with the password.

@@ -27,6 +27,17 @@ pub trait AppPasswordStore: Send + Sync + 'static {
         by: By,
         done: Done<Result<AppPasswordRow, Refusal>>,
     );
+    /// Replaces the keys of a password, which gets a new number, and answers with that. Its tokens end, and its last use stays.
+    ///
+    /// [`Refusal::SignedOut`]: the user has no password of this number.
+    fn change_app_password(
+        &self,
+        user: UserId,
+        number: u32,
+        keys: StoredKeys,
+        now: Timestamp,
+        done: Done<Result<u32, Refusal>>,
+    );
     /// Removes a password; false if the user has none of this number. An act of the operator is recorded, and other processes
     /// find the password in [`ended_app_passwords`](Self::ended_app_passwords).
     fn revoke_app_password(
