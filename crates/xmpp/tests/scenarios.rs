@@ -269,6 +269,8 @@ fn is_xml_like(pattern: Element<'_>, element: Element<'_>, captured: &mut HashMa
         "ver",
         "url",
         "token",
+        "seconds",
+        "default",
     ];
     pattern.is(element.name(), element.ns())
         && attributes.iter().all(|name| match pattern.attr(name) {

@@ -112,6 +112,49 @@ pub fn write_metadata(out: &mut Vec<u8>, ends: Option<[(&str, DateTime); 2]>) {
     });
 }
 
+/// XEP-0441: which messages the archive keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preferences {
+    pub default: KeptByDefault,
+    /// Messages of some addresses are not kept.
+    pub has_exceptions: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptByDefault {
+    Always,
+    Never,
+    /// Those of contacts.
+    Roster,
+}
+
+impl Preferences {
+    /// Reads the `prefs` of a set.
+    pub fn of(prefs: Element<'_>) -> Result<Preferences, Condition> {
+        let default = match prefs.attr("default") {
+            Some("always") => KeptByDefault::Always,
+            Some("never") => KeptByDefault::Never,
+            Some("roster") => KeptByDefault::Roster,
+            _ => return Err(Condition::BadRequest),
+        };
+        let never = prefs.child("never", ns::MAM);
+        let has_exceptions = never.is_some_and(|never| never.child("jid", ns::MAM).is_some());
+        Ok(Preferences { default, has_exceptions })
+    }
+
+    pub fn keep_everything(self) -> bool {
+        self.default == KeptByDefault::Always && !self.has_exceptions
+    }
+}
+
+/// XEP-0441: writes the preferences of an archive that keeps everything.
+pub fn write_preferences(out: &mut Vec<u8>) {
+    Open::new(out, "prefs").attr("xmlns", ns::MAM).attr("default", "always").children(|out| {
+        Open::new(out, "always").empty();
+        Open::new(out, "never").empty();
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{read, written};
@@ -187,6 +230,24 @@ mod tests {
              <metadata M><start id='1' timestamp='2010-07-10T23:08:25Z'/><end id='7' timestamp='2010-07-10T23:08:25Z'/>\
              </metadata><metadata M/>"
         );
+    }
+
+    #[test]
+    fn preferences_are_read_and_written() {
+        let prefs = |attribute: &str, inside: &str| {
+            read(&format!("<prefs xmlns='urn:xmpp:mam:2' {attribute}>{inside}</prefs>"))
+        };
+        let kept = |attribute: &str, inside: &str| {
+            Preferences::of(prefs(attribute, inside).root()).map(Preferences::keep_everything)
+        };
+        assert_eq!(kept("default='always'", "<always><jid>a@example.com</jid></always><never/>"), Ok(true));
+        assert_eq!(kept("default='always'", "<never><jid>a@example.com</jid></never>"), Ok(false));
+        assert_eq!(kept("default='roster'", ""), Ok(false));
+        assert_eq!(kept("default='never'", ""), Ok(false));
+        assert_eq!(kept("default='sometimes'", ""), Err(Condition::BadRequest));
+        assert_eq!(kept("", ""), Err(Condition::BadRequest));
+        let written = read(&written(write_preferences));
+        assert_eq!(Preferences::of(written.root()).map(Preferences::keep_everything), Ok(true));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use chat::{ConversationId, Delivery, Event, Message, Refusal, Seq, Sub, Timestam
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::date_time::DateTime;
-use xmpp_proto::payload::mam::{self as payload, Found, Query};
+use xmpp_proto::payload::mam::{self as payload, Found, Preferences, Query};
 use xmpp_proto::payload::rsm::{Page, Returned};
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::Open;
@@ -47,10 +47,34 @@ pub(crate) const PAGES: Extension = Extension {
     iq: &[],
 };
 
+/// One archive has the messages for the widget and for all apps, so no app decides what is kept.
+pub(crate) const PREFERENCES: Extension = Extension {
+    spec: Spec::Xep(441),
+    name: "Message Archive Management Preferences",
+    version: "0.2.0",
+    scenario: "archive_preferences",
+    server_features: &[],
+    account_features: &[],
+    iq: &[IqHandler { name: "prefs", ns: ns::MAM, handle: preferences }],
+};
+
 /// A page ends before it has more than this, so that a client with stream management can acknowledge it in time.
 const PAGE_BYTES: usize = 256 * 1024;
 /// Of a result without its body and extension, roughly.
 const RESULT_BYTES: usize = 512;
+
+/// §2: everything is kept. A client that wants something else must learn that it does not get it.
+fn preferences(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    if iq.target != Target::Account {
+        return Err(StanzaError::new(Condition::ServiceUnavailable));
+    }
+    if iq.kind == IqKind::Set && !Preferences::of(iq.payload).map_err(StanzaError::new)?.keep_everything() {
+        let why = "messages are kept for the widget and for all apps, or deleted in all of them";
+        return Err(StanzaError::new(Condition::NotAllowed).text(why));
+    }
+    turn.result(iq, payload::write_preferences);
+    Ok(())
+}
 
 fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let source = Source::of(turn, iq)?;

@@ -10,6 +10,7 @@ pub(crate) mod csi;
 pub(crate) mod disco;
 pub(crate) mod displayed;
 pub(crate) mod http_upload;
+pub(crate) mod last_activity;
 pub(crate) mod markers;
 pub(crate) mod muc;
 pub(crate) mod offline_messages;
