@@ -236,3 +236,71 @@ fn a_session_keeps_its_resource_on_another_node() {
     scene.wait(600);
     assert_eq!(told(&scene, &ann), ["bob/phone Online"]);
 }
+
+/// One member with many contacts could cost each of them 5 KB in each round.
+#[test]
+fn large_changes_wait_until_the_member_may_publish_them() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, _bob) = ann_and_bob(&mut scene);
+    let phone = scene.sign_in_announced("bob", "phone", None);
+    let long = |at: u32| Availability {
+        extension: format!("{at:04096}").into(),
+        ..with_status(Show::Online, &format!("{at:01024}"))
+    };
+    let mut received = 0;
+    for at in 0..60 {
+        announce(&scene, &phone, Some(long(at)));
+        scene.wait(1_000);
+        received += told(&scene, &ann).len();
+    }
+    assert!(
+        (6..=10).contains(&received),
+        "{received} changes of 5 KB in a minute: 16 KB at once, and 16 KB more"
+    );
+
+    // The others stay, and the newest arrives.
+    let state = |scene: &Scene| told(scene, &ann).pop();
+    announce(&scene, &phone, Some(with_status(Show::Busy, "the last one")));
+    scene.wait(60_000);
+    assert_eq!(state(&scene).as_deref(), Some("bob/phone Busy the last one"));
+
+    // Small changes are as fast as before, and an end never waits.
+    for at in 0..20 {
+        announce(&scene, &phone, Some(with_status(Show::Away, &at.to_string())));
+        scene.wait(600);
+        assert_eq!(state(&scene), Some(format!("bob/phone Away {at}")));
+    }
+    for at in 0..10 {
+        announce(&scene, &phone, Some(long(at)));
+        scene.wait(600);
+    }
+    scene.take(&ann);
+    scene.leave(&phone);
+    scene.wait(600);
+    assert_eq!(state(&scene).as_deref(), Some("bob/phone gone"));
+}
+
+#[test]
+fn who_comes_back_may_publish_no_more() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, bob) = ann_and_bob(&mut scene);
+    scene.leave(&bob);
+    scene.wait(600);
+    scene.take(&ann);
+    let long = Availability { extension: "x".repeat(4096).into(), ..online() };
+    let mut received = 0;
+    for _ in 0..30 {
+        let phone = scene.sign_in_announced("bob", "phone", Some(long.clone()));
+        scene.wait(1_000);
+        received += told(&scene, &ann).iter().filter(|one| one.ends_with("Online")).count();
+        scene.leave(&phone);
+        scene.wait(1_000);
+        scene.take(&ann);
+    }
+    assert!((6..=12).contains(&received), "{received}");
+    // And later everything again.
+    scene.wait(130_000);
+    scene.sign_in_announced("bob", "phone", Some(long));
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), ["bob/phone Online"]);
+}

@@ -109,8 +109,8 @@ impl Shard {
             true => shown(chosen, has_rest),
             false => all.rest.unwrap_or(Presence::Offline),
         };
-        news.sessions = all.publish(rest, is_hidden);
-        if all.is_empty() {
+        news.sessions = all.publish(rest, is_hidden, now);
+        if all.is_over(now) {
             self.announcements.remove(&id);
             if self.announcements.is_empty() {
                 self.announcements.shrink_to_fit();

@@ -514,10 +514,13 @@ impl Shard {
             if !is_somebody_announced {
                 news.extend(user.publish(now));
             }
-            if !user.has_left {
+            let is_idle = user.has_left && user.sends.is_idle(now) && user.commands.is_idle(now);
+            let (has_left, announced) = (user.has_left, self.announcements.get(&id));
+            let is_waiting = announced.is_some_and(|announced| announced.is_waiting());
+            if !has_left && !is_waiting {
                 continue;
             }
-            if user.sends.is_idle(now) && user.commands.is_idle(now) {
+            if is_idle && !is_waiting {
                 self.remove_user(id);
             } else {
                 // Leaving and coming back must not be a way around the limits.

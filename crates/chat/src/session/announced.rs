@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::{Shard, State};
-use crate::{Presence, Refusal, SessionHandle, Sub, UserId};
+use crate::limits::{Due, Rate};
+use crate::{Presence, Refusal, SessionHandle, Sub, Timestamp, UserId};
 
 /// Longest resource, in bytes (RFC 7622 §3.4).
 pub const RESOURCE_BYTES: usize = 1023;
@@ -17,6 +18,16 @@ pub const RESOURCE_BYTES: usize = 1023;
 pub const SESSION_STATUS_BYTES: usize = 1024;
 /// Longest extension of an availability, in bytes.
 pub const AVAILABILITY_EXTENSION_BYTES: usize = 4096;
+
+/// Bytes of availabilities that a user may publish at once, and within each minute. All contacts get each change, so a change
+/// beyond that waits.
+const PUBLISHED_BYTES: u64 = 16 * 1024;
+/// A change costs this and its texts.
+const CHANGE_BYTES: u64 = 64;
+
+fn published_bytes() -> Rate {
+    Rate::budget(PUBLISHED_BYTES, 60_000)
+}
 
 /// How a session is available (RFC 6121 §4.7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -48,6 +59,10 @@ impl Availability {
         let fits =
             self.status.len() <= SESSION_STATUS_BYTES && self.extension.len() <= AVAILABILITY_EXTENSION_BYTES;
         if fits { Ok(()) } else { Err(Refusal::BadValue) }
+    }
+
+    fn bytes(&self) -> u64 {
+        CHANGE_BYTES + (self.status.len() + self.extension.len()) as u64
     }
 
     fn presence(&self) -> Presence {
@@ -128,7 +143,8 @@ fn best_of(presences: impl IntoIterator<Item = Presence>) -> Presence {
     presences.into_iter().max_by_key(rank).unwrap_or(Presence::Offline)
 }
 
-/// The announced sessions of one user. Kept while there is one, and until the end of the last is published.
+/// The announced sessions of one user. Kept while there is one, until the end of the last is published, and until the user has
+/// all of [`published_bytes`] again: who leaves and comes back must not have more.
 #[derive(Default)]
 pub(crate) struct Announcements {
     sessions: SmallVec<[Entry; 1]>,
@@ -136,6 +152,10 @@ pub(crate) struct Announcements {
     gone: Vec<Arc<str>>,
     /// The published presence of the sessions without a resource.
     pub(crate) rest: Option<Presence>,
+    /// Of [`published_bytes`].
+    spent: Due,
+    /// A change waits for [`published_bytes`].
+    is_delayed: bool,
 }
 
 struct Entry {
@@ -147,8 +167,14 @@ struct Entry {
 }
 
 impl Announcements {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.sessions.is_empty() && self.gone.is_empty()
+    /// Nothing is left to publish, or to remember.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        self.sessions.is_empty() && self.gone.is_empty() && self.spent.is_idle(now)
+    }
+
+    /// Must be looked at again in the next round.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_delayed || self.sessions.is_empty()
     }
 
     fn end(&mut self, at: usize) {
@@ -159,15 +185,30 @@ impl Announcements {
     }
 
     /// Publishes the current state; answers the resources whose state differs. None: the sessions without a resource.
-    pub(crate) fn publish(&mut self, rest: Presence, is_hidden: bool) -> Vec<Option<Arc<str>>> {
+    /// A change that costs too much stays for a later round. The end of an availability never waits.
+    pub(crate) fn publish(
+        &mut self,
+        rest: Presence,
+        is_hidden: bool,
+        now: Timestamp,
+    ) -> Vec<Option<Arc<str>>> {
         let mut changed: Vec<Option<Arc<str>>> =
             std::mem::take(&mut self.gone).into_iter().map(Some).collect();
+        self.is_delayed = false;
         for entry in &mut self.sessions {
-            let now = entry.now.clone().filter(|_| !is_hidden);
-            if now != entry.published {
-                entry.published = now;
-                changed.push(Some(entry.resource.clone()));
+            let shown = entry.now.clone().filter(|_| !is_hidden);
+            if shown == entry.published {
+                continue;
             }
+            if let Some(shown) = &shown {
+                if published_bytes().has_left(self.spent, now).is_err() {
+                    self.is_delayed = true;
+                    continue;
+                }
+                published_bytes().spend(&mut self.spent, shown.bytes(), now);
+            }
+            entry.published = shown;
+            changed.push(Some(entry.resource.clone()));
         }
         if self.rest.replace(rest) != Some(rest) {
             changed.push(None);
