@@ -51,6 +51,8 @@ pub const MUC_ADMIN: &str = "http://jabber.org/protocol/muc#admin";
 pub const MUC_OWNER: &str = "http://jabber.org/protocol/muc#owner";
 /// XEP-0049.
 pub const PRIVATE: &str = "jabber:iq:private";
+/// XEP-0050.
+pub const COMMANDS: &str = "http://jabber.org/protocol/commands";
 /// XEP-0054.
 pub const VCARD: &str = "vcard-temp";
 /// XEP-0059.

@@ -11,6 +11,7 @@ pub mod blocking;
 pub mod bookmarks;
 pub mod carbons;
 pub mod chat_states;
+pub mod commands;
 pub mod correction;
 pub mod csi;
 pub mod data_forms;

@@ -270,6 +270,10 @@ fn is_xml_like(pattern: Element<'_>, element: Element<'_>, captured: &mut HashMa
         "url",
         "token",
         "seconds",
+        "status",
+        "sessionid",
+        "label",
+        "execute",
         "default",
     ];
     pattern.is(element.name(), element.ns())

@@ -8,6 +8,7 @@ use crate::address::Target;
 use crate::extensions::{EXTENSIONS, Extension, Spec};
 use crate::session::{Iq, IqHandler, IqKind, Turn};
 use crate::xep::{http_upload, muc};
+use crate::xep::{commands, muc};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(30),
@@ -33,6 +34,10 @@ const ACCOUNT: &[Identity<'static>] = &[
 ];
 
 fn info(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    if let (Target::Server, Some(info)) = (&iq.target, iq.payload.attr("node").and_then(commands::info)) {
+        turn.result(iq, |out| info.write(out, |_| {}));
+        return Ok(());
+    }
     let node = asked_node(iq)?;
     let (identities, features): (_, fn(&Extension) -> &'static [&'static str]) = match iq.target {
         Target::Server => (SERVER, |one| one.server_features),
@@ -63,6 +68,10 @@ fn info(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
 }
 
 fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
+    if iq.target == Target::Server && iq.payload.attr("node") == Some(ns::COMMANDS) {
+        commands::list(turn, iq);
+        return Ok(());
+    }
     let node = asked_node(iq)?;
     match iq.target {
         Target::Server => {
@@ -81,7 +90,7 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     Ok(())
 }
 
-/// Nothing has nodes.
+/// Only commands have nodes.
 fn asked_node<'a>(iq: &Iq<'a>) -> Result<Option<&'a str>, StanzaError> {
     if iq.kind != IqKind::Get {
         return Err(StanzaError::new(Condition::BadRequest));

@@ -5,6 +5,7 @@ pub(crate) mod blocking;
 pub(crate) mod bookmarks;
 pub(crate) mod carbons;
 pub(crate) mod chat_states;
+pub(crate) mod commands;
 pub(crate) mod corrections;
 pub(crate) mod csi;
 pub(crate) mod disco;
