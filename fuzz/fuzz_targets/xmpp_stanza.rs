@@ -57,6 +57,7 @@ fn read(element: Element<'_>) {
     let _ = carbons::is_enabled(element);
     let _ = carbons::is_private(element);
     let _ = chat_states::ChatState::of(element);
+    let _ = commands::Request::of(element);
     let _ = correction::of(element);
     let _ = csi::ClientState::of(element);
     let _ = data_forms::Form::read(element);
@@ -70,6 +71,7 @@ fn read(element: Element<'_>) {
     let _ = forward::of(element);
     let _ = hints::Hints::of(element);
     let _ = invitation::Invitation::of(element);
+    let _ = mam::Preferences::of(element);
     let _ = mam::Query::of(element);
     let _ = markers::Marker::of(element);
     let _ = moderation::Request::of(element);
@@ -87,6 +89,7 @@ fn read(element: Element<'_>) {
     let _ = receipts::Receipt::of(element);
     let _ = register::Request::of(element);
     let _ = replies::Reply::of(element);
+    let _ = reports::of(element);
     let _ = retraction::of(element);
     let _ = roster::Change::of(element);
     let _ = rsm::Request::of(element);

@@ -12,7 +12,7 @@ import urllib.request
 import slixmpp
 
 PLUGINS = [
-    "xep_0030", "xep_0045", "xep_0066", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352", "xep_0363",
+    "xep_0004", "xep_0012", "xep_0030", "xep_0045", "xep_0050", "xep_0066", "xep_0077", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352", "xep_0363",
 ]
 failures = []
 
@@ -131,6 +131,7 @@ async def main(host, port, domain, first, first_password, second, second_passwor
     check("the block ends", not blocked["blocklist"]["items"])
 
     await upload(anna, tom, domain)
+    await account(anna, domain)
     await rooms(anna, tom, domain)
 
     check("stream management is on", anna.plugin["xep_0198"].enabled_in)
@@ -160,6 +161,24 @@ async def upload(anna, tom, domain):
     kind, body = await asyncio.get_running_loop().run_in_executor(None, download)
     check("the address opens the file", body == content)
     check("which no browser runs", kind == "application/octet-stream")
+
+
+async def account(anna, domain):
+    registration = await anna.plugin["xep_0077"].get_registration(domain)
+    check("the account is registered", registration["register"]["registered"] and registration["register"]["username"] == anna.boundjid.user)
+    activity = await anna.plugin["xep_0012"].get_last_activity(anna.boundjid.bare)
+    check("the own last activity is now", activity["last_activity"]["seconds"] == 0)
+    try:
+        await anna.plugin["xep_0012"].get_last_activity(f"unknown@{domain}")
+        check("the last activity of others is theirs", False)
+    except slixmpp.exceptions.IqError as error:
+        check("the last activity of others is theirs", error.condition == "forbidden")
+    commands = await anna.plugin["xep_0050"].get_commands(domain)
+    nodes = [item[1] for item in commands["disco_items"]["items"]]
+    check("a member has commands", "urn:kith:commands:app-passwords" in nodes)
+    check("but none of moderators", "urn:kith:commands:reports" not in nodes)
+    form = await anna.plugin["xep_0050"].send_command(domain, "urn:kith:commands:app-passwords", action="execute")
+    check("a command has a form", form["command"]["status"] == "executing" and form["command"]["form"]["fields"]["passwords"]["options"])
 
 
 async def rooms(anna, tom, domain):

@@ -148,6 +148,28 @@ fn forms() {
 }
 
 #[test]
+fn reports_of_others_are_read() {
+    let xml = "<report xmlns='urn:xmpp:reporting:1' reason='urn:xmpp:reporting:abuse'>\
+               <stanza-id xmlns='urn:xmpp:sid:0' by='b@example.com' id='7'/><text>why</text></report>";
+    let theirs = xmpp_parsers::spam_reporting::Report::try_from(xml.parse::<Element>().unwrap()).unwrap();
+    let theirs = String::from(&Element::from(theirs));
+    let block = format!("<block xmlns='urn:xmpp:blocking'><item jid='a@example.com'>{theirs}</item></block>");
+    let tree = xmpp_proto::xml::document(block.as_bytes(), &xmpp_proto::xml::Limits::default()).unwrap();
+    let read = reports::of(tree.root()).unwrap();
+    assert_eq!(
+        (read[0].reason, &read[0].messages[..]),
+        (reports::Reason::Abuse, &[("b@example.com", "7")][..])
+    );
+    assert_eq!(read[0].text.as_deref(), Some("why"));
+}
+
+#[test]
+fn preferences_of_an_archive() {
+    let read: xmpp_parsers::mam_prefs::Prefs = theirs(mam::write_preferences);
+    assert_eq!(read.default_, xmpp_parsers::mam_prefs::DefaultPrefs::Always);
+}
+
+#[test]
 fn block_lists() {
     let read: xmpp_parsers::blocking::BlocklistResult =
         theirs(|out| blocking::write(out, blocking::Listing::Blocklist, ["a@example.com"]));

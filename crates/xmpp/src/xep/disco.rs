@@ -7,8 +7,7 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use crate::address::Target;
 use crate::extensions::{EXTENSIONS, Extension, Spec};
 use crate::session::{Iq, IqHandler, IqKind, Turn};
-use crate::xep::{http_upload, muc};
-use crate::xep::{commands, muc};
+use crate::xep::{commands, http_upload, muc};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(30),
