@@ -53,6 +53,8 @@ pub use account::erasure::{
 };
 pub use account::export::{ExportPage, ExportStore};
 pub use account::guest_merge::{Merge, MergeStore};
+pub use account::items;
+pub use account::items::ItemStore;
 pub use account::profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
 };

@@ -125,6 +125,12 @@ pub enum Refusal {
     SignedOut,
     #[error("one has as many app passwords as one may")]
     TooManyAppPasswords,
+    #[error("no such list or item, or not for this user")]
+    NoSuchItem,
+    #[error("the list exists, with other choices")]
+    ItemListDiffers,
+    #[error("the user or the site has as many items as it may")]
+    TooManyItems,
     #[error("the account was removed")]
     Removed,
     #[error("the session is over")]
@@ -135,7 +141,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each refusal, for metrics.
-    pub const WORDS: [&'static str; 63] = [
+    pub const WORDS: [&'static str; 66] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -199,6 +205,9 @@ impl Refusal {
         "too_many_invitations",
         "key_ended",
         "too_many_app_passwords",
+        "no_such_item",
+        "item_list_differs",
+        "too_many_items",
     ];
 
     pub fn word(self) -> &'static str {
@@ -270,6 +279,9 @@ impl Refusal {
             Refusal::TooManyInvitations => 60,
             Refusal::KeyEnded => 61,
             Refusal::TooManyAppPasswords => 62,
+            Refusal::NoSuchItem => 63,
+            Refusal::ItemListDiffers => 64,
+            Refusal::TooManyItems => 65,
         }
     }
 }

@@ -19,6 +19,7 @@ mod group_calls;
 mod guard;
 mod guests;
 mod invitations;
+mod items;
 mod keys;
 mod messages;
 mod nonsense;

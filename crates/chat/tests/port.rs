@@ -60,6 +60,39 @@ commands! {
         account::Command::Erase { messages: MessagesAfterErasure::Kept },
         account::Command::Erase { messages: MessagesAfterErasure::Erased },
     ],
+    Command::Account(account::Command::Items(_)) => [
+        items::Command::Put(items::PutItem {
+            list: TEXT.into(),
+            id: TEXT.into(),
+            payload: TEXT.into(),
+            requires: items::ItemListChange { most: Some(7), ..items::ItemListChange::default() },
+        }),
+        items::Command::Delete { list: TEXT.into(), id: TEXT.into(), notify: true },
+        items::Command::Empty { list: TEXT.into() },
+        items::Command::DeleteList { list: TEXT.into() },
+        items::Command::Configure {
+            list: TEXT.into(),
+            creates: true,
+            change: items::ItemListChange {
+                access: Some(items::ItemAccess::Everybody),
+                most: None,
+                persists: Some(true),
+                sends_latest: Some(false),
+            },
+        },
+        items::Command::Read {
+            user: Some(sub("ann")),
+            list: TEXT.into(),
+            of: items::ItemsOf::Ids(vec![TEXT.into()]),
+        },
+        items::Command::Read { user: None, list: TEXT.into(), of: items::ItemsOf::After(TEXT.into(), Some(3)) },
+        items::Command::ReadLists { user: None },
+        items::Command::ReadLatest(items::LatestItems {
+            lists: vec![TEXT.into()],
+            only: Some(7),
+            after: None,
+        }),
+    ],
     Command::Calls(calls::Command::Direct { .. }) => [
         calls::Command::Direct {
             action: CallAction::Invite { user: sub("ann"), media: Media::Video, offer: TEXT.into() },

@@ -35,7 +35,7 @@ variants! {
         Occupants Names;
     messages Messages: Ack Message Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
         Found Held File;
-    account Account: Renamed Profile Devices AppPasswords AppPassword Exported;
+    account Account: Renamed Profile Devices AppPasswords AppPassword Exported Items;
 }
 
 #[test]
@@ -435,6 +435,10 @@ fn events_for_sessions() -> Vec<Event> {
         }])
         .into(),
         presence::Event::Relayed { from: sub("ann"), resource: "phone".into(), payload: "x".into() }.into(),
+        account::Event::Items(items::Event::Changed(item_news(items::ItemChange::Deleted {
+            id: "i".into(),
+        })))
+        .into(),
         presence::Event::Watching { here: vec![(sub("ann"), Presence::Busy)], more: true }.into(),
         moderation::Event::Report(Box::new(report())).into(),
         moderation::Event::Notice(Box::new(notice())).into(),
@@ -557,6 +561,20 @@ fn answers() -> Vec<Event> {
         }))
         .into(),
         account::Event::Exported { messages: messages(), next: next() }.into(),
+        account::Event::Items(items::Event::Done { version: Some(7) }).into(),
+        account::Event::Items(items::Event::Items(Box::new(items::ItemsPage {
+            list: items::ItemList::default(),
+            items: vec![item()],
+            index: 1,
+            count: 2,
+        })))
+        .into(),
+        account::Event::Items(items::Event::Lists(vec![("l".into(), items::ItemList::default())])).into(),
+        account::Event::Items(items::Event::Latest {
+            items: vec![item_news(items::ItemChange::Put(item()))],
+            next: Some(2),
+        })
+        .into(),
         presence::Event::RelayDone.into(),
     ]
 }
@@ -604,6 +622,14 @@ fn stored_events() -> Vec<Event> {
         messages::Event::Conversation(Box::new(conversation())).into(),
         account::Event::Renamed(Arc::new(renamed())).into(),
     ]
+}
+
+fn item() -> items::Item {
+    items::Item { id: "i".into(), version: 7, payload: Some("secret".into()) }
+}
+
+fn item_news(change: items::ItemChange) -> Arc<items::ItemNews> {
+    Arc::new(items::ItemNews { user: sub("ann"), list: "l".into(), change })
 }
 
 fn app_password() -> AppPasswordRow {

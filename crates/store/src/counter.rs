@@ -18,6 +18,7 @@ pub(crate) enum Counted {
     RoomLink = 7,
     Sticker = 8,
     AppPassword = 9,
+    Item = 10,
 }
 
 /// The next number. If the transaction is rolled back, the number is used again.

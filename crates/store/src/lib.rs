@@ -32,6 +32,7 @@ mod folder;
 mod forward;
 mod held;
 mod import;
+mod item;
 mod mail;
 mod marks;
 mod merge;

@@ -48,6 +48,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0040_nicknames.sql"),
     include_str!("../migrations/sqlite/0041_open_files.sql"),
     include_str!("../migrations/sqlite/0042_app_tokens.sql"),
+    include_str!("../migrations/sqlite/0043_items.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -231,7 +231,7 @@ macro_rules! rows_of {
 }
 
 /// Statements that remove some rows of a site from a table, by its key.
-const ROWS: [(&str, &str); 55] = [
+const ROWS: [(&str, &str); 58] = [
     rows_of!("sent", "user, client_id"),
     rows_of!("milestone", "conversation, seq"),
     rows_of!("message_change", "conversation, position"),
@@ -253,6 +253,9 @@ const ROWS: [(&str, &str); 55] = [
     rows_of!("thread", "room, root"),
     rows_of!("draft", "user, conversation"),
     rows_of!("status", "user"),
+    rows_of!("item", "user, list, id"),
+    rows_of!("item_list", "user, list"),
+    rows_of!("item_bytes", "user"),
     rows_of!("device", "user, id"),
     rows_of!("app_password", "user, number"),
     rows_of!("app_token", "user, device"),

@@ -19,7 +19,10 @@ const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.s
 const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql");
 const OLD_MUTES: &str = include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql");
 /// Undoes the migrations from version 40 on.
-const BEFORE_VERSION_40: &str = "DROP TABLE app_token;
+const BEFORE_VERSION_40: &str = "DROP TABLE item;
+    DROP TABLE item_list;
+    DROP TABLE item_bytes;
+    DROP TABLE app_token;
     DROP INDEX file_open;
     DROP INDEX membership_nick;
     ALTER TABLE membership DROP COLUMN nick_folded;

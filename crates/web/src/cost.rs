@@ -81,6 +81,7 @@ commands! {
     "profiles", NoRoom: Command::Contacts(contacts::Command::Profiles { .. }),
     "profile", NoRoom: Command::Account(account::Command::Profile { .. }),
     "change_profile", NoRoom: Command::Account(account::Command::ChangeProfile { .. }),
+    "items", NoRoom: Command::Account(account::Command::Items(_)),
     "conversations", NoRoom: Command::Messages(messages::Command::ListConversations { .. }),
     "conversation", NoRoom: Command::Messages(messages::Command::ChangeConversation { .. }),
     "search", NoRoom: Command::Messages(messages::Command::Search { .. }),
@@ -443,6 +444,11 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         (0, Request::from(presence::Command::Set(chat::SetPresence::Away))),
         (0, Request::from(presence::Command::Watch { contacts: true, users: vec![sub("member-3")] })),
         (0, Request::from(presence::Command::Announce(None))),
+        // No client of the web sends it. Its changes go to sessions with a resource.
+        (
+            0,
+            Request::new(re, chat::items::Command::Delete { list: "l".into(), id: "i".into(), notify: true }),
+        ),
         (
             0,
             Request::new(

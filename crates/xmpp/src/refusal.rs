@@ -31,6 +31,7 @@ fn condition(refusal: Refusal) -> Condition {
         | Refusal::NoSuchDevice
         | Refusal::NoSuchCall
         | Refusal::NoSuchSite
+        | Refusal::NoSuchItem
         | Refusal::BadInvitation => Condition::ItemNotFound,
         Refusal::BadBody | Refusal::BadValue => Condition::BadRequest,
         Refusal::NotAllowed
@@ -60,6 +61,7 @@ fn condition(refusal: Refusal) -> Condition {
         | Refusal::BadOrigin => Condition::PolicyViolation,
         Refusal::TooManyContacts
         | Refusal::TooManyAppPasswords
+        | Refusal::TooManyItems
         | Refusal::TooManyReactions
         | Refusal::TooManyRooms
         | Refusal::TooManyInvitations
@@ -81,7 +83,7 @@ fn condition(refusal: Refusal) -> Condition {
         | Refusal::SignedOut
         | Refusal::Removed
         | Refusal::NoSession => Condition::NotAuthorized,
-        Refusal::Replaced | Refusal::UserExists => Condition::Conflict,
+        Refusal::Replaced | Refusal::UserExists | Refusal::ItemListDiffers => Condition::Conflict,
         Refusal::GoingAway { .. } => Condition::ServiceUnavailable,
     }
 }

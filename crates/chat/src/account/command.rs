@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::Account;
 use crate::account::app_passwords::AppPassword;
 use crate::account::erasure::MessagesAfterErasure;
+use crate::account::items;
 use crate::account::profile::{NameChange, ProfileChange};
 use crate::command::{Policy, command_of};
 use crate::session::Context;
@@ -50,12 +51,13 @@ pub enum Command {
     Erase {
         messages: MessagesAfterErasure,
     },
+    Items(Box<items::Command>),
 }
 
 command_of! {
     Account, Command:
     Profile, ChangeProfile, ListDevices, SignOutDevice, CreateAppPassword, ListAppPasswords,
-    RevokeAppPassword, ChangeAppPassword, Export, Erase,
+    RevokeAppPassword, ChangeAppPassword, Export, Erase, Items,
 }
 
 impl Command {
@@ -72,6 +74,7 @@ impl Command {
             | Command::ListAppPasswords
             | Command::RevokeAppPassword { .. }
             | Command::Erase { .. } => Policy::PLAIN,
+            Command::Items(command) => command.policy(),
         }
     }
 
@@ -96,6 +99,7 @@ impl Command {
             | Command::ChangeAppPassword { password: _ }
             | Command::Export { page: _ }
             | Command::Erase { messages: _ } => Publication::default(),
+            Command::Items(command) => command.publication(),
         }
     }
 }
@@ -119,6 +123,7 @@ impl Account {
             }
             Command::Export { page } => self.export(&asker, re, page),
             Command::Erase { messages } => self.remove_account(&asker, re, messages, now),
+            Command::Items(command) => self.carry_out_items(asker, re, *command),
         }
     }
 }

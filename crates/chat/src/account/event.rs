@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::app_passwords::{AppPasswordShown, KnownAppPassword};
 use super::devices::KnownDevice;
 use super::erasure::Renamed;
+use super::items;
 use super::profile::ProfileCard;
 use crate::Message;
 use crate::event::Policy;
@@ -30,6 +31,7 @@ pub enum Event {
         messages: Vec<Arc<Message>>,
         next: Option<String>,
     },
+    Items(items::Event),
 }
 
 impl Event {
@@ -41,6 +43,7 @@ impl Event {
             | Event::AppPasswords { .. }
             | Event::AppPassword(_)
             | Event::Exported { .. } => Policy::ANSWER,
+            Event::Items(event) => event.policy(),
         }
     }
 
@@ -51,7 +54,9 @@ impl Event {
             | Event::Devices(_)
             | Event::AppPasswords { .. }
             | Event::AppPassword(_)
-            | Event::Exported { .. } => None,
+            | Event::Exported { .. }
+            // A change of an item is published to its readers, and not sent while the user is invisible.
+            | Event::Items(_) => None,
         }
     }
 }

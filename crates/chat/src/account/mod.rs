@@ -1,4 +1,4 @@
-//! A user's own account: profile, devices, app passwords, export, erasure, and the guest who becomes a member.
+//! A user's own account: profile, devices, app passwords, items, export, erasure, and the guest who becomes a member.
 
 pub(crate) mod app_passwords;
 mod command;
@@ -7,6 +7,7 @@ pub(crate) mod erasure;
 mod event;
 pub(crate) mod export;
 pub(crate) mod guest_merge;
+pub mod items;
 pub(crate) mod profile;
 pub(crate) mod store;
 
@@ -27,7 +28,7 @@ use std::sync::Arc;
 
 pub use command::Command;
 
-/// Accounts: profile, devices, app passwords, export, erasure, and guests who become members.
+/// Accounts: profile, devices, app passwords, items, export, erasure, and guests who become members.
 pub(crate) struct Account {
     erasing: Erasing,
     merges: Merges,

@@ -5,6 +5,7 @@ use crate::account::devices::DeviceStore;
 use crate::account::erasure::EraseStore;
 use crate::account::export::ExportStore;
 use crate::account::guest_merge::MergeStore;
+use crate::account::items::ItemStore;
 use crate::account::profile::ProfileStore;
 use crate::users::store::UserStore;
 
@@ -16,6 +17,7 @@ pub trait AccountStore:
     + DeviceStore
     + EraseStore
     + ExportStore
+    + ItemStore
     + MergeStore
     + ProfileStore
 {
@@ -28,6 +30,7 @@ impl<T> AccountStore for T where
         + DeviceStore
         + EraseStore
         + ExportStore
+        + ItemStore
         + MergeStore
         + ProfileStore
 {

@@ -38,6 +38,8 @@ pub enum RequestKind {
     /// Entering rooms, per user only: each entry writes to the others in the room. A client enters all its rooms when it
     /// starts.
     Enter,
+    /// Changes of items, which contacts receive. A quarter of the others' rate.
+    Items,
 }
 
 /// Rates of requests of each kind, and budgets for their cost. The burst is a quarter of a minute's requests.
@@ -135,9 +137,11 @@ impl RequestLimits {
         let rate = if is_guest { rate.slowed(GUEST_SHARE) } else { rate };
         self.by_user.with(Limit::Requests(kind), user, now, |due| rate.take(due, now))?;
         match kind {
-            RequestKind::Rest | RequestKind::Files | RequestKind::Ice | RequestKind::Search => {
-                self.of_site(kind, user.site, now)
-            }
+            RequestKind::Rest
+            | RequestKind::Files
+            | RequestKind::Ice
+            | RequestKind::Search
+            | RequestKind::Items => self.of_site(kind, user.site, now),
             RequestKind::Recorded | RequestKind::Enter => Ok(()),
         }
     }
@@ -170,7 +174,7 @@ fn requests(kind: RequestKind, per_minute: u32) -> Rate {
         RequestKind::Rest | RequestKind::Files | RequestKind::Enter => per_minute,
         RequestKind::Ice => per_minute.div_ceil(10),
         RequestKind::Search => per_minute.div_ceil(2),
-        RequestKind::Recorded => per_minute.div_ceil(4),
+        RequestKind::Recorded | RequestKind::Items => per_minute.div_ceil(4),
     };
     Rate::per_minute((per_minute / 4).max(1), per_minute)
 }

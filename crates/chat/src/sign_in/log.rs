@@ -156,7 +156,10 @@ impl SignInOutcome {
             | Refusal::NoSuchSticker
             | Refusal::UserExists
             | Refusal::NoSuchDevice
-            | Refusal::TooManyAppPasswords => None,
+            | Refusal::TooManyAppPasswords
+            | Refusal::NoSuchItem
+            | Refusal::ItemListDiffers
+            | Refusal::TooManyItems => None,
         }
     }
 }

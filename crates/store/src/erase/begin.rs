@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use crate::fault::Outcome;
 use crate::moderation::{self, audit, role};
 use crate::writer::Batch;
-use crate::{file, room, user};
+use crate::{file, item, room, user};
 
 macro_rules! delete_from {
     ($table:literal) => {
@@ -61,6 +61,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     for sql in OWN {
         db.prepare_cached(sql)?.execute([id.site.0, id.num])?;
     }
+    item::erase(db, *id)?;
     room::request::forget_asker(db, *id)?;
     remove_loose_files(db, *id)?;
     let contacts = remove_contacts(db, *id)?;

@@ -15,6 +15,7 @@ mod extensions;
 mod files;
 mod guard;
 mod imports;
+mod items;
 mod links;
 mod merge;
 mod messages;
@@ -243,6 +244,13 @@ every_store! {
         a_token_is_replaced_by_use,
         tokens_end_with_their_password_and_their_user,
         tokens_of_a_user_are_bounded_and_expire,
+    }
+    items {
+        a_list_keeps_its_newest_items,
+        a_list_has_the_choices_that_somebody_requires,
+        readers_get_what_a_list_admits,
+        items_are_bounded,
+        an_erased_user_has_no_items,
     }
     safety {
         a_stranger_asks_until_the_other_one_answers,

@@ -33,6 +33,9 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) ->
         Of::Exported { messages, next } => {
             Event::Exported { re: number(delivery), messages: all(messages, links), next: self::next(next) }
         }
+        Of::Items(_) => {
+            unreachable!("no command of the web asks for items, and its sessions have no resource")
+        }
     }
 }
 

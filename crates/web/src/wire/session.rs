@@ -165,6 +165,8 @@ pub(crate) fn code(refusal: Refusal) -> Code {
             match refusal {
                 $(Refusal::$same { .. } => Code::$same,)+
                 Refusal::Unavailable | Refusal::Overloaded { .. } => Code::Unavailable,
+                // No command of the web is about items.
+                Refusal::NoSuchItem | Refusal::ItemListDiffers | Refusal::TooManyItems => Code::NotAllowed,
             }
         };
     }
