@@ -81,6 +81,10 @@ pub const CHAT_STATES: &str = "http://jabber.org/protocol/chatstates";
 pub const VERSION: &str = "jabber:iq:version";
 /// XEP-0115.
 pub const CAPS: &str = "http://jabber.org/protocol/caps";
+/// XEP-0390.
+pub const CAPS_2: &str = "urn:xmpp:caps";
+/// XEP-0300.
+pub const HASHES: &str = "urn:xmpp:hashes:2";
 /// XEP-0124.
 pub const BOSH: &str = "http://jabber.org/protocol/httpbind";
 /// XEP-0206.

@@ -9,6 +9,7 @@ pub mod avatar;
 pub mod bind2;
 pub mod blocking;
 pub mod bookmarks;
+pub mod caps;
 pub mod carbons;
 pub mod chat_states;
 pub mod commands;

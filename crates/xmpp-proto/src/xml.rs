@@ -6,6 +6,6 @@ mod tree;
 mod write;
 
 pub use reader::{Item, Limits, Reader, document};
-pub use stored::restore;
+pub use stored::{restore, to_stored};
 pub use tree::{Children, Element, Tree};
 pub use write::{Open, escape, escape_attribute};

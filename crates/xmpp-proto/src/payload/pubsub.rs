@@ -100,6 +100,7 @@ pub enum Why {
     JidRequired,
     NodeFull,
     NodeIdRequired,
+    PayloadRequired,
     PayloadTooBig,
     PreconditionNotMet,
     PresenceSubscriptionRequired,
@@ -114,6 +115,7 @@ pub fn error(why: Why) -> StanzaError {
         Why::JidRequired => (Condition::BadRequest, ErrorKind::Modify, "jid-required"),
         Why::NodeFull => (Condition::Conflict, ErrorKind::Cancel, "node-full"),
         Why::NodeIdRequired => (Condition::BadRequest, ErrorKind::Modify, "nodeid-required"),
+        Why::PayloadRequired => (Condition::BadRequest, ErrorKind::Modify, "payload-required"),
         Why::PayloadTooBig => (Condition::NotAcceptable, ErrorKind::Modify, "payload-too-big"),
         Why::PreconditionNotMet => (Condition::Conflict, ErrorKind::Cancel, "precondition-not-met"),
         Why::PresenceSubscriptionRequired => {
@@ -137,6 +139,13 @@ pub fn write_published(out: &mut Vec<u8>, node: &str, id: &str) {
             .attr("node", node)
             .children(|out| Open::new(out, "item").attr("id", id).empty());
     });
+}
+
+/// §8.1.3: answers the creation of a node whose name the server has chosen.
+pub fn write_created(out: &mut Vec<u8>, node: &str) {
+    Open::new(out, "pubsub")
+        .attr("xmlns", ns::PUBSUB)
+        .children(|out| Open::new(out, "create").attr("node", node).empty());
 }
 
 /// §6.5.3: answers a request for items. `items` uses [`write_item`]; `page` is for a request with a page.

@@ -63,13 +63,20 @@ impl<'a> VCard<'a> {
                 }
             }
             if let Some(photo) = &self.photo {
-                Open::new(out, "PHOTO").children(|out| {
-                    if let Some(kind) = &photo.kind {
-                        Open::new(out, "TYPE").text(kind);
-                    }
-                    Open::new(out, "BINVAL").text(&STANDARD.encode(&photo.data));
-                });
+                photo.write(out);
             }
+        });
+    }
+}
+
+impl Photo<'_> {
+    /// Inside a `vCard`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        Open::new(out, "PHOTO").children(|out| {
+            if let Some(kind) = &self.kind {
+                Open::new(out, "TYPE").text(kind);
+            }
+            Open::new(out, "BINVAL").text(&STANDARD.encode(&self.data));
         });
     }
 }

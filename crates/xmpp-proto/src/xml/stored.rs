@@ -1,6 +1,7 @@
 //! A form of written elements for storage: see [`Element::write_stored`](super::Element::write_stored).
 
 use super::write::escape_attribute;
+use super::{Limits, document};
 
 /// The characters of addresses, and the bytes in their place. XML 1.0 §2.2 forbids these bytes, so no text contains them.
 const PLACEHOLDERS: [(u8, u8); 3] = [(b'.', 1), (b':', 2), (b'/', 3)];
@@ -13,6 +14,17 @@ pub(super) fn write_ns(out: &mut Vec<u8>, ns: &str) {
             *byte = *placeholder;
         }
     }
+}
+
+/// The form for storage of the element that `write` writes, inside an element whose namespace is `outer_ns`.
+pub fn to_stored(write: impl FnOnce(&mut Vec<u8>), outer_ns: &str) -> String {
+    let mut xml = Vec::new();
+    write(&mut xml);
+    let limits = Limits { stanza_bytes: usize::MAX, ..Limits::default() };
+    let tree = document(&xml, &limits).expect("an element that was written by us");
+    let mut stored = Vec::new();
+    tree.root().write_stored(&mut stored, outer_ns);
+    String::from_utf8(stored).expect("elements are written from UTF-8")
 }
 
 /// Appends stored elements in the form of [`Element::write`](super::Element::write).
