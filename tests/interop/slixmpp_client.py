@@ -1,5 +1,5 @@
 """slixmpp against a running node: sign-in, roster, presence, messages both ways, discovery, blocking, stream management,
-the archive, copies, rooms, uploads.
+the archive, copies, items, rooms, uploads.
 
 Arguments: host, port, domain, and for each of two users: name and password. Prints one line per check; exits with 1 if one fails.
 """
@@ -12,7 +12,8 @@ import urllib.request
 import slixmpp
 
 PLUGINS = [
-    "xep_0004", "xep_0012", "xep_0030", "xep_0045", "xep_0050", "xep_0066", "xep_0077", "xep_0085", "xep_0092", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352", "xep_0363",
+    "xep_0004", "xep_0012", "xep_0030", "xep_0045", "xep_0049", "xep_0050", "xep_0054", "xep_0060", "xep_0066", "xep_0077", "xep_0084", "xep_0085", "xep_0092", "xep_0115",
+    "xep_0153", "xep_0163", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352", "xep_0363",
 ]
 failures = []
 
@@ -120,6 +121,8 @@ async def main(host, port, domain, first, first_password, second, second_passwor
     time = await anna.plugin["xep_0202"].get_entity_time(domain)
     check("it knows the time", time.xml.find(".//{urn:xmpp:time}utc").text.endswith("Z"))
 
+    await items(anna, tom)
+    # A block ends that they are contacts.
     await anna.plugin["xep_0191"].block(f"{second}@{domain}")
     blocked = await anna.plugin["xep_0191"].get_blocked()
     check("a block is listed", f"{second}@{domain}" in [str(item["jid"]) for item in blocked["blocklist"]["items"]])
@@ -179,6 +182,46 @@ async def account(anna, domain):
     check("but none of moderators", "urn:kith:commands:reports" not in nodes)
     form = await anna.plugin["xep_0050"].send_command(domain, "urn:kith:commands:app-passwords", action="execute")
     check("a command has a form", form["command"]["status"] == "executing" and form["command"]["form"]["fields"]["passwords"]["options"])
+
+
+async def items(anna, tom):
+    """Personal eventing with capabilities, private XML, vCards and avatars. The two are contacts."""
+    mood = "http://jabber.org/protocol/mood"
+    notices = asyncio.Queue()
+    tom.add_event_handler("pubsub_publish", notices.put_nowait)
+    tom.plugin["xep_0163"].add_interest(mood)
+    await tom.plugin["xep_0115"].update_caps()
+    await asyncio.sleep(1)
+    payload = slixmpp.xmlstream.ET.fromstring(f"<mood xmlns='{mood}'><happy/></mood>")
+    await anna.plugin["xep_0163"].publish(payload, node=mood, id="current", timeout=10)
+    notice = await until(notices, lambda one: one["pubsub_event"]["items"]["node"] == mood)
+    check("a contact that wants a node is notified", notice is not None and notice["from"].bare == anna.boundjid.bare)
+    read = await tom.plugin["xep_0060"].get_items(anna.boundjid.bare, mood, timeout=10)
+    check("a contact reads the items", [item["id"] for item in read["pubsub"]["items"]] == ["current"])
+    nodes = await tom.plugin["xep_0030"].get_items(jid=anna.boundjid.bare, timeout=10)
+    check("a contact lists the nodes", mood in [item[1] for item in nodes["disco_items"]["items"]])
+    await anna.plugin["xep_0060"].delete_node(anna.boundjid.bare, mood, timeout=10)
+
+    prefs = slixmpp.xmlstream.ET.fromstring("<prefs xmlns='urn:example:prefs'><sound>on</sound></prefs>")
+    query = anna.Iq()
+    query["type"] = "set"
+    query.append(slixmpp.xmlstream.ET.fromstring("<query xmlns='jabber:iq:private'/>"))
+    query.xml[0].append(prefs)
+    await query.send(timeout=10)
+    query = anna.Iq()
+    query["type"] = "get"
+    query.append(slixmpp.xmlstream.ET.fromstring("<query xmlns='jabber:iq:private'><prefs xmlns='urn:example:prefs'/></query>"))
+    answer = await query.send(timeout=10)
+    check("private XML is kept", answer.xml.find(".//{urn:example:prefs}sound") is not None)
+
+    picture = b"no real picture"
+    await anna.plugin["xep_0084"].publish_avatar(picture, timeout=10)
+    id = anna.plugin["xep_0084"].generate_id(picture)
+    await anna.plugin["xep_0084"].publish_avatar_metadata([{"id": id, "type": "image/png", "bytes": len(picture)}], timeout=10)
+    presence = await until(tom.presences, lambda one: one["vcard_temp_update"]["photo"] == id)
+    check("presences have the hash of the avatar", presence is not None)
+    vcard = await tom.plugin["xep_0054"].get_vcard(anna.boundjid.bare, timeout=10)
+    check("the vCard has the picture", vcard["vcard_temp"]["PHOTO"]["BINVAL"] == picture)
 
 
 async def rooms(anna, tom, domain):

@@ -1,11 +1,12 @@
 //! Events of the domain, as stanzas.
 
+use chat::account::{Event as AccountEvent, items};
 use chat::contacts::Event as ContactsEvent;
 use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
 use chat::rooms::Event as RoomsEvent;
 use chat::session::Event as SessionEvent;
-use chat::{Changes, Counted, Delivery, Event, Message, Position, Refusal, WhenSlow};
+use chat::{Changes, ContactState, Counted, Delivery, Event, Message, Position, Refusal, WhenSlow};
 use xmpp_proto::stream::{StreamCondition, StreamError};
 
 use super::{Arrival, Asked, Flags, SOFT_LIMIT, Turn};
@@ -61,6 +62,10 @@ impl Turn<'_, '_> {
                 Ok(())
             }
             // Without a counterpart in this gateway.
+            Event::Account(AccountEvent::Items(items::Event::Changed(news))) => {
+                self.item_changed(news);
+                Ok(())
+            }
             Event::Notifications(_) | Event::Moderation(_) | Event::Calls(_) | Event::Account(_) => Ok(()),
         }
     }
@@ -90,6 +95,8 @@ impl Turn<'_, '_> {
         }
         if self.session.is_available() {
             self.renew_presence();
+            self.renew_items(None);
+            self.look_up_avatar();
         }
     }
 
@@ -141,7 +148,12 @@ impl Turn<'_, '_> {
 
     fn contacts_event(&mut self, event: &ContactsEvent) -> Result<(), StreamError> {
         match event {
-            ContactsEvent::Contact(contact) => self.contact_changed(contact),
+            ContactsEvent::Contact(contact) => {
+                self.contact_changed(contact);
+                if contact.state == ContactState::Contact {
+                    self.renew_items(Some(contact.person.id));
+                }
+            }
             ContactsEvent::Contacts { .. } | ContactsEvent::People { .. } | ContactsEvent::Profiles(_) => {}
         }
         Ok(())

@@ -37,6 +37,7 @@ impl Turn<'_, '_> {
             Some("get") => IqKind::Get,
             Some("set") => IqKind::Set,
             // Without a resource: answers to our pings and pushes.
+            Some("result" | "error") if self.caps_answered(element) => return,
             Some("result" | "error") => return self.relay_answer(element, to, &target),
             _ => return self.refuse(element, &StanzaError::new(Condition::BadRequest)),
         };

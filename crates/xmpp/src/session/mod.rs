@@ -33,6 +33,7 @@ use crate::address::Target;
 use crate::config::{Links, timestamp};
 use crate::gateway::{Gateway, State};
 use crate::transport::{Io, Receiver};
+use crate::xep::caps::{Question, Wanted};
 use crate::xep::muc::Visit;
 use crate::xep::receipts::{Expected, MOST_EXPECTED};
 use crate::xep::stream_management::{Counters, Detached, Repeat, StreamId};
@@ -68,6 +69,10 @@ pub(crate) struct Session {
     availability: Option<Arc<Availability>>,
     /// If the client has enabled stream management.
     management: Option<Box<Counters>>,
+    /// The lists of items that the client wants. None: it has not said so.
+    pub(crate) wanted: Option<Arc<Wanted>>,
+    /// Questions to the client about its capabilities.
+    pub(crate) questions: u8,
     extra: Option<Box<Extra>>,
 }
 
@@ -87,13 +92,15 @@ struct Extra {
     held: Option<held_messages::Held>,
     /// The rooms in which the session is: at most [`MOST_ENTERED`](chat::MOST_ENTERED).
     visits: Vec<Visit>,
+    /// About the client's capabilities.
+    question: Option<Question>,
 }
 
 impl Extra {
     fn is_empty(&self) -> bool {
-        let Extra { asked, last_re: _, sending, blocked, missed, expected, held, visits } = self;
+        let Extra { asked, last_re: _, sending, blocked, missed, expected, held, visits, question } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
-        is_idle && visits.is_empty() && missed.is_empty() && blocked.is_none()
+        is_idle && question.is_none() && visits.is_empty() && missed.is_empty() && blocked.is_none()
     }
 }
 
@@ -164,8 +171,20 @@ impl Session {
         let (user, position) = (welcome.session.user, welcome.changes.position);
         let flags = Flags::default();
         let heard = seconds(now);
-        let (availability, management, extra) = (None, None, None);
-        Session { receiver, jid, user, heard, stream, position, flags, availability, management, extra }
+        Session {
+            receiver,
+            jid,
+            user,
+            heard,
+            stream,
+            position,
+            flags,
+            availability: None,
+            management: None,
+            wanted: None,
+            questions: 0,
+            extra: None,
+        }
     }
 
     pub(crate) fn has(&self, flag: Flags) -> bool {
@@ -174,6 +193,10 @@ impl Session {
 
     pub(crate) fn set(&mut self, flag: Flags, on: bool) {
         if on { self.flags.0 |= flag.0 } else { self.flags.0 &= !flag.0 }
+    }
+
+    pub(crate) fn availability(&self) -> Option<Arc<Availability>> {
+        self.availability.clone()
     }
 
     /// Has sent its initial presence, and is not unavailable.
@@ -238,13 +261,29 @@ impl Session {
         stream: u32,
         counters: Box<Counters>,
         expected: Vec<Expected>,
+        wanted: Option<Arc<Wanted>>,
     ) {
         (self.flags, self.availability, self.stream) = (flags, availability, stream);
+        self.wanted = wanted;
         self.set(Flags::PAUSED, false);
         self.management = Some(counters);
         if !expected.is_empty() {
             self.extra().expected = expected;
         }
+    }
+
+    pub(crate) fn question(&self) -> Option<&Question> {
+        self.extra.as_ref()?.question.as_ref()
+    }
+
+    pub(crate) fn ask_caps(&mut self, question: Question) {
+        self.extra().question = Some(question);
+    }
+
+    pub(crate) fn take_question(&mut self) -> Option<Question> {
+        let question = self.extra.as_mut()?.question.take();
+        self.drop_empty_extra();
+        question
     }
 
     /// The user's messages of which the client waits for news.
@@ -263,11 +302,12 @@ impl Session {
     /// The stream without its connection. None: it cannot be resumed.
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let position = self.resume_position();
-        let Session { jid, flags, availability, stream, management, extra, .. } = self;
+        let Session { jid, flags, availability, stream, management, wanted, extra, .. } = self;
         let Extra { expected, visits, .. } = extra.map(|extra| *extra).unwrap_or_default();
         let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
-        Detached { jid, flags, availability, stream, counters, expected, rooms, position, until: now }
+        let until = now;
+        Detached { jid, flags, availability, stream, counters, expected, wanted, rooms, position, until }
             .wait(now)
     }
 

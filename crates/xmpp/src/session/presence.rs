@@ -77,20 +77,27 @@ impl Turn<'_, '_> {
         let Some(availability) = availability(element) else {
             return self.refuse(element, &StanzaError::new(Condition::BadRequest));
         };
+        let availability = self.keep_avatar(availability);
         if availability.check().is_err() {
             return self.refuse(element, &StanzaError::new(Condition::PolicyViolation));
         }
         let is_first = !self.session.is_available();
-        let availability = self.gateway.availabilities.shared(availability);
-        self.session.availability = Some(availability.clone());
+        self.announce(availability);
         self.session.set(Flags::LEFT, false);
-        self.command(chat::presence::Command::Announce(Some(availability)));
         self.echo(element);
+        self.learn_caps(element);
         if is_first {
             self.watch_contacts();
             self.deliver_pending_requests();
             self.deliver_offline_messages();
+            self.look_up_avatar();
         }
+    }
+
+    pub(crate) fn announce(&mut self, availability: Availability) {
+        let availability = self.gateway.availabilities.shared(availability);
+        self.session.availability = Some(availability.clone());
+        self.command(chat::presence::Command::Announce(Some(availability)));
     }
 
     /// The presence of all contacts follows.
@@ -241,6 +248,8 @@ fn availability(element: Element<'_>) -> Option<Availability> {
                 }
             }
             ("priority", ns::CLIENT) => new.priority = child.text().trim().parse().ok()?,
+            // The server knows the picture (XEP-0398 §3).
+            ("x", ns::VCARD_UPDATE) => {}
             ("status", ns::CLIENT) if !has_lang => new.status = child.text().into_owned().into(),
             _ => child.write_stored(&mut extension, ns::CLIENT),
         }

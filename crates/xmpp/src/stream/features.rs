@@ -1,6 +1,7 @@
 //! The features that a stream offers at each step (RFC 6120 §4.3.2).
 
 use xmpp_proto::ns;
+use xmpp_proto::payload::caps::Caps;
 use xmpp_proto::payload::fast::write_feature as write_tokens;
 use xmpp_proto::payload::{bind2, csi, stream_limits, stream_management as management};
 use xmpp_proto::sasl::{self, BindingKind, ChannelBinding, HtMechanism, Mechanism, ScramHash};
@@ -122,13 +123,14 @@ pub(crate) const STREAM_LIMITS: Extension = Extension {
 impl Gateway {
     pub(super) fn send_features(&mut self, features: &Features, io: &mut Io<'_>) {
         let most = self.shared.config.limits.stanza_bytes;
-        self.send(io, |out| features.write(out, most));
+        let caps = if features.is_authenticated { self.server_caps() } else { None };
+        self.send(io, |out| features.write(out, most, caps.as_deref()));
     }
 }
 
 impl Features {
     /// `most`: bytes of a stanza.
-    fn write(&self, out: &mut Vec<u8>, most: usize) {
+    fn write(&self, out: &mut Vec<u8>, most: usize, caps: Option<&[Caps; 2]>) {
         Open::new(out, "stream:features").children(|out| {
             if let Some(need) = self.starttls {
                 Open::new(out, "starttls").attr("xmlns", ns::TLS).children(|out| {
@@ -157,6 +159,8 @@ impl Features {
                 management::write_feature(out);
                 csi::write_feature(out);
                 stream_limits::write(out, most, None);
+                // XEP-0115 §6.3.
+                caps.into_iter().flatten().for_each(|caps| caps.write(out));
             }
         });
     }

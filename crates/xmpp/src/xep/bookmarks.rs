@@ -3,7 +3,7 @@
 //! The rooms of which the user is a member are the bookmarks; there is no second list. So a bookmark of another room is not
 //! kept, and to delete a bookmark is to leave the room. The name and the autojoin of a bookmark cannot be changed.
 //!
-//! A session gets notifications once it has read the node.
+//! A session gets notifications if it wants them (XEP-0163), or once it has read the node.
 
 use chat::messages::{Command, Event as MessagesEvent};
 use chat::rooms::{Command as RoomsCommand, Event as RoomsEvent};
@@ -19,7 +19,7 @@ use super::muc;
 use crate::address::Target;
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
-use crate::session::{Asked, Flags, Iq, IqHandler, IqKind, Turn};
+use crate::session::{Asked, Flags, Iq, Turn};
 use crate::xep::pep::Node;
 
 pub(crate) const EXTENSION: Extension = Extension {
@@ -30,17 +30,6 @@ pub(crate) const EXTENSION: Extension = Extension {
     server_features: &[],
     account_features: &[ns::BOOKMARKS_COMPAT],
     iq: &[],
-};
-
-/// Read only.
-pub(crate) const PRIVATE_XML: Extension = Extension {
-    spec: Spec::Xep(49),
-    name: "Private XML Storage (bookmarks only)",
-    version: "1.2",
-    scenario: "bookmarks",
-    server_features: &[],
-    account_features: &[],
-    iq: &[IqHandler { name: "query", ns: ns::PRIVATE, handle: private }],
 };
 
 pub(crate) static NODE: Node = Node { name: ns::BOOKMARKS, items, publish, retract: Some(retract) };
@@ -177,17 +166,8 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, ids: Vec<String>) {
     });
 }
 
-fn private(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
-    if iq.target != Target::Account {
-        return Err(StanzaError::new(Condition::Forbidden));
-    }
-    let element = private_xml::of(iq.payload).map_err(StanzaError::new)?;
-    if iq.kind != IqKind::Get {
-        return Err(StanzaError::new(Condition::NotAllowed));
-    }
-    if !element.is("storage", ns::BOOKMARKS_OLD) {
-        return Err(StanzaError::new(Condition::ItemNotFound));
-    }
+/// Answers with the bookmarks in the form of XEP-0048.
+pub(crate) fn private(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) {
     Listing::begin(turn, iq, |turn, asked, rooms| {
         let domain = turn.domain().to_owned();
         turn.answer(asked, |out| {
@@ -198,7 +178,6 @@ fn private(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
             });
         });
     });
-    Ok(())
 }
 
 fn room_of(turn: &Turn<'_, '_>, id: Option<&str>) -> Result<ConversationId, StanzaError> {

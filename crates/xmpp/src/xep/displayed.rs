@@ -3,7 +3,7 @@
 //! The node has one item for each direct conversation that the user has read. It is the same data that the widget shows, so an item
 //! that a client publishes moves the marker, and reading in the widget changes the item.
 //!
-//! A session gets notifications once it has read the node or has published to it.
+//! A session gets notifications if it wants them (XEP-0163), or once it has read the node or has published to it.
 
 use chat::messages::{Command, Event as MessagesEvent, MessageName};
 use chat::{

@@ -1,8 +1,10 @@
 //! Extensions of XMPP: one file for each behaviour, listed in [`EXTENSIONS`](crate::EXTENSIONS).
 
 pub(crate) mod archive;
+pub(crate) mod avatar;
 pub(crate) mod blocking;
 pub(crate) mod bookmarks;
+pub(crate) mod caps;
 pub(crate) mod carbons;
 pub(crate) mod chat_states;
 pub(crate) mod commands;
@@ -18,6 +20,7 @@ pub(crate) mod offline_messages;
 pub(crate) mod oob;
 pub(crate) mod pep;
 pub(crate) mod ping;
+pub(crate) mod private_xml;
 pub(crate) mod reactions;
 pub(crate) mod receipts;
 pub(crate) mod registration;
@@ -27,6 +30,7 @@ pub(crate) mod retractions;
 pub(crate) mod stanza_ids;
 pub(crate) mod stream_management;
 pub(crate) mod time;
+pub(crate) mod vcard;
 pub(crate) mod version;
 
 /// The id of the stanza that tells of a change of a message: a new one for each version.

@@ -24,6 +24,7 @@ use xmpp_proto::xml::Element;
 
 use crate::extensions::{Extension, Spec};
 use crate::session::{Flags, Turn};
+use crate::xep::caps::Wanted;
 use crate::xep::muc;
 use crate::xep::receipts::Expected;
 
@@ -131,6 +132,8 @@ pub(crate) struct Detached {
     pub(crate) counters: Box<Counters>,
     /// The user's messages of which the client waits for a receipt or a marker.
     pub(crate) expected: Vec<Expected>,
+    /// The lists of items that the client wants.
+    pub(crate) wanted: Option<Arc<Wanted>>,
     /// The rooms in which the client was.
     pub(crate) rooms: Vec<muc::Left>,
     /// Of the last event that was delivered.
@@ -357,7 +360,7 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { jid: _, flags, availability, stream, mut counters, expected, rooms, .. } = detached;
+        let Detached { flags, availability, stream, mut counters, expected, wanted, rooms, .. } = detached;
         let received = counters.acknowledge(h)?;
         counters.repeat();
         if let Some(id) = counters.id {
@@ -366,7 +369,7 @@ impl Turn<'_, '_> {
         for stanza in counters.stanzas() {
             self.nonza(|out| out.extend_from_slice(stanza));
         }
-        self.session.restore(flags, availability, stream, counters, expected);
+        self.session.restore(flags, availability, stream, counters, expected, wanted);
         received.into_iter().for_each(|place| self.received(place));
         self.return_to_rooms(rooms, changes);
         self.changes(changes);
