@@ -41,8 +41,6 @@ class Client(slixmpp.ClientXMPP):
         self.add_event_handler("failed_all_auth", lambda _: self.started.set_result(False))
         self.add_event_handler("message", self.inbox.put_nowait)
         self.add_event_handler("message_error", self.inbox.put_nowait)
-        self.rooms = asyncio.Queue()
-        self.add_event_handler("groupchat_message", self.rooms.put_nowait)
         self.add_event_handler("chatstate_composing", self.states.put_nowait)
         self.add_event_handler("presence_available", self.presences.put_nowait)
         self.copies = asyncio.Queue()
@@ -243,9 +241,10 @@ async def rooms(anna, tom, domain):
     occupants = [one["from"].resource for one in present]
     check("the occupants are listed", "Anna in an app" in occupants)
     anna.send_message(mto=room, mbody="Hello room", mtype="groupchat")
-    message = await until(tom.rooms, lambda one: one["body"] == "Hello room")
+    is_hello = lambda one: one["type"] == "groupchat" and one["body"] == "Hello room"
+    message = await until(tom.inbox, is_hello)
     check("a message reaches the room", message is not None and message["from"].resource == "Anna in an app")
-    check("and comes back to its author", await until(anna.rooms, lambda one: one["body"] == "Hello room") is not None)
+    check("and comes back to its author", await until(anna.inbox, is_hello) is not None)
     try:
         await tom.plugin["xep_0045"].join_muc_wait(room, "anna in AN app", maxstanzas=0, timeout=10)
         check("a nickname belongs to one member", False)

@@ -11,7 +11,7 @@ use crate::client::{Client, token};
 use crate::running::{PATIENCE, Running, Scratch, poll, text};
 
 /// A picture of one pixel.
-const GIF: &[u8] =
+pub(crate) const GIF: &[u8] =
     b"GIF89a\x01\0\x01\0\x80\0\0\xff\0\0\0\0\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
 struct Answer {
@@ -115,7 +115,7 @@ fn answer(mut stream: TcpStream) -> Answer {
 }
 
 /// RFC 4648 §4.
-fn base64(text: &str) -> String {
+pub(crate) fn base64(text: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let groups = text.as_bytes().chunks(3).map(|group| {
         let bits =

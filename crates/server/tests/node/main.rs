@@ -28,3 +28,4 @@ mod sign_ins;
 mod stickers;
 mod tls;
 mod turn;
+mod upload_of_app;
