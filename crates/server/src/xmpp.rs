@@ -207,6 +207,11 @@ fn origin(config: &Config) -> String {
     config.public_url.clone().unwrap_or_else(of_address)
 }
 
+/// All addresses of this machine, which are the address of none.
+fn is_unspecified(origin: &str) -> bool {
+    ["://0.0.0.0:", "://[::]:"].iter().any(|any| origin.contains(any))
+}
+
 impl Listening {
     /// The gateway for the node's workers, beside that of the web.
     pub(crate) fn gateway(
@@ -218,6 +223,9 @@ impl Listening {
         files: Option<FilesOfApps>,
         config: EdgeConfig,
     ) -> edge::Gateway {
+        if files.is_some() && self.accepts_clients() && is_unspecified(&self.origin) {
+            tracing::warn!("apps cannot reach files at {}: set public_url", self.origin);
+        }
         let Listening { listeners, roles, web, limits, origin } = self;
         let files = files.map(|files| Arc::new(FileLinks { files, origin }) as Arc<dyn ::xmpp::FileLinks>);
         let settings = XmppConfig { listeners: roles, web, files, limits, ..XmppConfig::default() };
@@ -323,6 +331,18 @@ mod tests {
 
     fn listen_for(config: &Config) -> Listening {
         check(&config.xmpp).and_then(|()| listen(config)).expect("no mistake")
+    }
+
+    #[test]
+    fn files_of_apps_need_an_address_of_the_node() {
+        let mut config =
+            Config { https: Some("0.0.0.0:443".parse().expect("an address")), ..Config::default() };
+        assert!(is_unspecified(&origin(&config)));
+        config.https = Some("[::]:443".parse().expect("an address"));
+        assert!(is_unspecified(&origin(&config)));
+        config.public_url = Some("https://im.example".into());
+        assert!(!is_unspecified(&origin(&config)));
+        assert!(!is_unspecified(&origin(&Config::default())));
     }
 
     #[test]

@@ -20,9 +20,9 @@ use crate::address::Target;
 use crate::config::Links;
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
-use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn, found};
-use crate::xep::muc;
+use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn, found, message_text};
 use crate::xep::replies::Answered;
+use crate::xep::{muc, oob};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(313),
@@ -329,7 +329,10 @@ impl Results {
     /// The messages, from the end of the range where the page begins, that fit in [`PAGE_BYTES`]; at least one.
     fn fitting<'a>(&self, hits: &'a [Arc<Message>], jid: &Jid, links: &Links) -> &'a [Arc<Message>] {
         let of_room = |message: &Message| {
-            RESULT_BYTES + message.body.len() + message.extension.as_deref().map_or(0, str::len)
+            let text = message_text(message, jid.domain(), links);
+            // Each address is in the body, and again beside it.
+            let of_files: usize = oob::addresses(message, links).iter().map(|url| 2 * url.len()).sum();
+            RESULT_BYTES + text.len() + of_files + message.extension.as_deref().map_or(0, str::len)
         };
         let size = |message: &Arc<Message>| match MessageStanza::of(message, jid, links) {
             Some(stanza) => stanza.size(),
