@@ -1110,6 +1110,11 @@ declare module 'virtual:messages' {
         xmpp: {
           enabled: string;
         };
+        federation: {
+          on: string;
+          only: string;
+          except: string;
+        };
       };
       hints: {
         access: string;

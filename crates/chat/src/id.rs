@@ -52,6 +52,9 @@ pub(crate) fn is_client_id(id: &str) -> bool {
         && ![CALL_ID, IMPORTED_ID].iter().any(|reserved| id.starts_with(reserved))
 }
 
+/// The beginning of the ids of users of other servers, which the site cannot give.
+const REMOTE_ID: &str = "xmpp:";
+
 /// The site's own id of a user: the `sub` of its tokens, 1 to 128 bytes of UTF-8 without control characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sub(Arc<str>);
@@ -64,6 +67,17 @@ impl Sub {
     pub fn parse(text: &str) -> Option<Sub> {
         let fits = !text.is_empty() && text.len() <= Self::MAX_BYTES;
         (fits && !text.chars().any(char::is_control)).then(|| Sub(text.into()))
+    }
+
+    /// The id of a user of another XMPP server, whose bare address (RFC 7622) is in prepared form. No token, guest or import has such an id.
+    /// None: the address is too long.
+    pub fn remote(address: &str) -> Option<Sub> {
+        Sub::parse(&format!("{REMOTE_ID}{address}"))
+    }
+
+    /// The address of a user of another XMPP server. None: a user of the site.
+    pub fn remote_address(&self) -> Option<&str> {
+        self.0.strip_prefix(REMOTE_ID)
     }
 
     pub fn as_str(&self) -> &str {

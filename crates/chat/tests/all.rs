@@ -31,6 +31,7 @@ mod previews;
 mod profiles;
 mod published;
 mod relations;
+mod remote_users;
 mod renaming;
 mod retention;
 mod rich;

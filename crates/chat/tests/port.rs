@@ -422,7 +422,8 @@ fn a_hello_round_trips() {
         announced: None,
     };
     let password = Credential::AppPassword { sub: sub("ann"), number: u32::MAX };
-    for credential in [Credential::Guest, Credential::Token(TEXT.into()), password] {
+    let remote = Credential::Remote { sub: sub("xmpp:romeo@b.example"), is_known: true };
+    for credential in [Credential::Guest, Credential::Token(TEXT.into()), password, remote] {
         let text = serde_json::to_string(&hello(credential)).unwrap();
         let read: Hello<'_> = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text);

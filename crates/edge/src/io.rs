@@ -10,7 +10,7 @@ use bytes::Bytes;
 use mio::Interest;
 use mio::unix::SourceFd;
 use rustls::ClientConfig;
-use rustls_pki_types::ServerName;
+use rustls_pki_types::{CertificateDer, ServerName};
 
 use crate::address_limit::TooMany;
 use crate::engine::{Wrote, write_out};
@@ -199,6 +199,40 @@ impl Io<'_> {
         true
     }
 
+    /// Begins TLS as the client on a plain connection of [`Conns::connect`], as [`start_tls`](Self::start_tls) does as the server: the
+    /// peer's next bytes belong to the handshake, after which [`Protocol::connected`](crate::Protocol::connected) is called.
+    pub fn start_tls_as_client(&mut self, config: Arc<ClientConfig>, name: ServerName<'static>) -> bool {
+        let Io { line, shared, .. } = self;
+        if line.tls.is_some() || line.flags.has(Flags::CLOSING) {
+            return false;
+        }
+        let Ok(mut session) = Session::client(config, name) else { return false };
+        if !matches!(write_out(line, shared), Ok(Wrote::All)) {
+            return false;
+        }
+        if let Some(output) = line.output.take() {
+            shared.pool.give_output(output);
+        }
+        // Without input, only the ClientHello is made.
+        if session.receive(&mut [], &mut Vec::new(), &mut shared.pool).is_err() {
+            session.release(&mut shared.pool);
+            return false;
+        }
+        line.tls = Some(Box::new(session));
+        shared.tally().handshakes_begun.add(1);
+        shared.mark_dirty(line, self.handle.slot());
+        let timeout = shared.limits.first_byte_timeout;
+        shared.set_timer(line, self.handle.slot(), Some(timeout));
+        true
+    }
+
+    /// The certificates that the peer has shown in its finished TLS handshake, its own first. The handshake of a client has verified
+    /// those of a server; nobody has verified those of a client, except that it has the key.
+    pub fn peer_certificates(&self) -> &[CertificateDer<'static>] {
+        let session = self.line.tls.as_ref().filter(|session| !session.handshaking);
+        session.and_then(|session| session.peer_certificates()).unwrap_or_default()
+    }
+
     /// The channel bindings (RFC 5056) of this TLS connection, if its acceptor is made by
     /// [`with_channel_bindings`](crate::tls::with_channel_bindings).
     pub fn channel_bindings(&self) -> Option<&ChannelBindings> {
@@ -272,6 +306,11 @@ impl<C> Conns<'_, C> {
         self.shared.now
     }
 
+    /// The number of this gateway among those of the worker.
+    pub fn gateway(&self) -> usize {
+        self.shared.gateway
+    }
+
     /// The number of this worker.
     pub fn worker(&self) -> usize {
         self.shared.worker
@@ -291,10 +330,14 @@ impl<C> Conns<'_, C> {
     /// takes longer than `first_byte_timeout` (unless the protocol sets its own timer). Earlier output is sent then. After an
     /// error neither is called.
     pub fn connect(&mut self, connect: Connect, conn: C) -> io::Result<Handle> {
-        let Some(registry) = &self.shared.registry else { return Err(io::ErrorKind::Unsupported.into()) };
         let Connect { to, from, tls } = connect;
         let session =
             tls.map(|(config, name)| Session::client(config, name)).transpose().map_err(io::Error::other)?;
+        #[cfg(feature = "testing")]
+        if self.shared.registry.is_none() {
+            return Ok(self.dial_in_test(to, session, conn));
+        }
+        let Some(registry) = &self.shared.registry else { return Err(io::ErrorKind::Unsupported.into()) };
         let mut line = Line::new(Wire::Tcp(listen::connect(to, from, &mut self.shared.ports)?));
         line.flags.put(Flags::CONNECTING, true);
         line.tls = session.map(Box::new);
@@ -311,6 +354,19 @@ impl<C> Conns<'_, C> {
         tally.connected.add(1);
         tally.open.set(self.slots.len() as u64);
         Ok(handle)
+    }
+
+    /// Without sockets: the harness establishes the connection.
+    #[cfg(feature = "testing")]
+    fn dial_in_test(&mut self, to: SocketAddr, session: Option<Session>, conn: C) -> Handle {
+        let (pipe, peer) = crate::testing::pipe();
+        let mut line = Line::new(Wire::Pipe(pipe));
+        line.flags.put(Flags::CONNECTING, true);
+        line.tls = session.map(Box::new);
+        let (slot, generation) = self.slots.insert(Slot { line, stage: Stage::Open(conn) });
+        let handle = self.shared.handle(slot, generation);
+        self.shared.dialed.push(crate::testing::Dialed { to, handle, peer });
+        handle
     }
 
     /// Registers a socket of the protocol, mostly for datagrams. [`Protocol::readable`](crate::Protocol::readable) is called with this

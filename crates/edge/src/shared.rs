@@ -50,6 +50,9 @@ pub(crate) struct Shared {
     pub(crate) addresses: Arc<AddressCounts>,
     /// Registers sockets of outgoing connections; None without sockets.
     pub(crate) registry: Option<Arc<Registry>>,
+    /// In tests: connections that the protocol has opened, for the harness.
+    #[cfg(feature = "testing")]
+    pub(crate) dialed: Vec<crate::testing::Dialed>,
     pub(crate) ports: SourcePorts,
 }
 
@@ -133,6 +136,8 @@ impl Shared {
             counters,
             addresses,
             registry: None,
+            #[cfg(feature = "testing")]
+            dialed: Vec::new(),
             ports: SourcePorts::new(gateway * MAX_WORKERS + worker),
         }
     }

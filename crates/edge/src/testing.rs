@@ -43,7 +43,7 @@ impl Moving {
 
 /// The other side of a connection.
 #[derive(Default)]
-struct Peer {
+pub(crate) struct Peer {
     to_us: Vec<u8>,
     ended: bool,
     reset: bool,
@@ -100,6 +100,18 @@ impl<P: Protocol> Harness<P> {
     /// A connection before its first byte, which decides about TLS, as on a socket.
     pub fn connect_silent(&mut self, listener: usize) -> Handle {
         self.admit(SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000)), listener)
+    }
+
+    /// The connections that the protocol has opened since the last call, with their addresses. They are established now.
+    pub fn dialed(&mut self) -> Vec<(Handle, SocketAddr)> {
+        let dialed = std::mem::take(&mut self.engine.shared.dialed);
+        let mut established = Vec::new();
+        for Dialed { to, handle, peer } in dialed {
+            self.peers.insert(handle, peer);
+            self.ready(handle, Ready { writable: true, ..Ready::default() });
+            established.push((handle, to));
+        }
+        established
     }
 
     /// The connections that the protocol has handed over since the last call.
@@ -259,6 +271,22 @@ impl<P: Protocol> Harness<P> {
         }
         panic!("the protocol never comes to rest");
     }
+}
+
+/// A connection that the protocol opens.
+pub(crate) struct Dialed {
+    pub(crate) to: SocketAddr,
+    pub(crate) handle: Handle,
+    pub(crate) peer: PeerEnd,
+}
+
+/// The harness' end of a connection.
+type PeerEnd = Rc<RefCell<Peer>>;
+
+/// Both ends of a connection that the protocol opens.
+pub(crate) fn pipe() -> (Pipe, PeerEnd) {
+    let peer = PeerEnd::default();
+    (Pipe(Rc::clone(&peer)), peer)
 }
 
 /// Our end of a connection to a [`Peer`].

@@ -1,6 +1,7 @@
 //! TLS with rustls: certificates from files, replaceable at runtime.
 
 mod binding;
+mod peer;
 mod session;
 
 use std::io;
@@ -12,8 +13,10 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 pub use binding::{ChannelBindings, with_channel_bindings, with_names};
-pub use rustls::ServerConfig;
+pub use peer::{Authorities, with_client_certificates};
 pub use rustls::sign::CertifiedKey;
+pub use rustls::{ClientConfig, ServerConfig};
+pub use rustls_pki_types::ServerName;
 pub(crate) use session::Session;
 
 /// The certificate of a TLS listener. Clones share it, so that it can be replaced while connections continue.

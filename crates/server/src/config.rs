@@ -329,6 +329,12 @@ pub(crate) struct Xmpp {
     pub certificates: String,
     /// Streams over WebSocket on the port of the web: `on`, `off`, or `auto`, which is `on` if `listen` or `listen_tls` has an address.
     pub web: String,
+    /// Addresses for other XMPP servers, with STARTTLS and TLS, separated by commas; `off`: no streams between servers.
+    pub s2s_listen: String,
+    /// Where the servers of some domains are, as `DOMAIN=ADDRESS:PORT`, separated by commas. All others are found by DNS.
+    pub s2s_hosts: String,
+    /// A file of PEM certificates of authorities that are trusted for other servers, beside the public ones.
+    pub s2s_authority: String,
     /// Clients may sign in without TLS, so that anybody on the path can read passwords and messages.
     pub allow_plain: bool,
     /// Longest stanza of a signed-in client.
@@ -533,6 +539,9 @@ impl Default for Xmpp {
             listen_tls: "auto".into(),
             certificates: String::new(),
             web: "auto".into(),
+            s2s_listen: "off".into(),
+            s2s_hosts: String::new(),
+            s2s_authority: String::new(),
             allow_plain: false,
             stanza_bytes: 262_144,
         }

@@ -14,6 +14,7 @@ mod data_dir;
 mod data_lock;
 mod demo;
 mod doctor;
+mod federation;
 mod figures;
 mod files;
 mod housekeeping;

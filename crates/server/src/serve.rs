@@ -17,6 +17,7 @@ use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
 use crate::data_lock::DataLock;
+use crate::federation::Federation;
 use crate::files::Sweeper;
 use crate::housekeeping::Housekeeping;
 use crate::metrics::{Metrics, Source};
@@ -106,6 +107,7 @@ struct Running {
     /// Of the XMPP gateway.
     xmpp_tls: Vec<edge::tls::Acceptor>,
     xmpp_addresses: Vec<SocketAddr>,
+    federation: Option<Federation>,
     status: Status,
     house: Housekeeping,
     sweeper: Sweeper,
@@ -265,6 +267,8 @@ impl Running {
         let xmpp_counters = Arc::new(::xmpp::Counters::default());
         let (xmpp_tls, xmpp_addresses) = (for_xmpp.acceptors(), for_xmpp.addresses());
         let files_of_apps = files::of_apps(&files, config);
+        let federation = for_xmpp.federation().cloned();
+        let servers = federation.as_ref().map(|all| all.servers(&*store, runtime.handle())).transpose()?;
         let mut gateways = Vec::new();
         let without_listeners = EdgeConfig { listeners: Vec::new(), ..edge_config.clone() };
         gateways.push(edge::Gateway::new(edge_config, inboxes, move |worker| {
@@ -276,6 +280,7 @@ impl Running {
             xmpp_inboxes,
             Arc::clone(&xmpp_counters),
             files_of_apps,
+            servers,
             without_listeners,
         ));
         let edge = Edge::start_all(gateways).map_err(|error| cannot_listen(config, &error))?;
@@ -310,6 +315,7 @@ impl Running {
             addresses,
             xmpp_tls,
             xmpp_addresses,
+            federation,
             status,
             house,
             sweeper,
@@ -358,6 +364,11 @@ impl Running {
                     Err(trouble) => {
                         tracing::error!("{trouble}; the old certificates stay in use for XMPP");
                     }
+                }
+                if let Some(federation) = &self.federation
+                    && let Err(trouble) = federation.reload(config, &tls)
+                {
+                    tracing::error!("{trouble}; the old certificates stay in use between servers");
                 }
                 self.edge.reload_tls(HTTPS, tls);
                 tracing::info!(cert = %cert.display(), "reloaded the certificate");

@@ -5,13 +5,17 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::xmpp::{Counters, FileSlot, Gateway, ListenerRole, Mail, Shared, Streams, WebTransports, XmppConfig};
+use ::xmpp::{
+    Counters, FileSlot, Gateway, ListenerRole, Mail, RemoteUsers, Servers, Shared, Streams, WebTransports,
+    XmppConfig,
+};
 use chat::{File, FileId, FileLimits, Node};
 use edge::tls::{Acceptor, CertifiedKey, ServerConfig};
 use edge::{EdgeConfig, Inbox, Listener, Mailboxes};
 use xmpp_proto::xml::Limits;
 
 use crate::config::{Config, Xmpp};
+use crate::federation::Federation;
 use crate::serve::random;
 use crate::trouble::{Outcome, Trouble};
 
@@ -32,12 +36,14 @@ pub(crate) struct Listening {
     web: Option<WebTransports>,
     limits: Limits,
     origin: String,
+    federation: Option<Federation>,
 }
 
 /// Checks that need no socket.
 pub(crate) fn check(xmpp: &Xmpp) -> Outcome {
     addresses("xmpp.listen", &xmpp.listen)?;
     addresses("xmpp.listen_tls", &xmpp.listen_tls)?;
+    crate::federation::check(xmpp)?;
     if !["auto", "on", "off"].contains(&&*xmpp.web) {
         return Err(Trouble::new(format!("xmpp.web has `{}`", xmpp.web)).remedy("choose auto, on or off"));
     }
@@ -66,7 +72,8 @@ pub(crate) fn listen_for_demo(config: &Config) -> Outcome<Listening> {
 /// the XMPP server of this machine; then the node runs without XMPP.
 pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
     let outcome = bind(config);
-    let is_chosen = config.xmpp.listen != "auto" || config.xmpp.listen_tls != "auto";
+    let Xmpp { listen, listen_tls, s2s_listen, .. } = &config.xmpp;
+    let is_chosen = listen != "auto" || listen_tls != "auto" || !["off", "auto"].contains(&&**s2s_listen);
     match outcome {
         Err(trouble) if !is_chosen => {
             tracing::warn!("no XMPP: {trouble}");
@@ -77,7 +84,7 @@ pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
 }
 
 fn bind(config: &Config) -> Outcome<Listening> {
-    let Xmpp { listen, listen_tls, certificates: _, web, allow_plain, stanza_bytes } = &config.xmpp;
+    let Xmpp { listen, listen_tls, web, s2s_listen, allow_plain, stanza_bytes, .. } = &config.xmpp;
     let tls = certificate(config)?;
     let beyond = |address: &SocketAddr| tls.is_some() && !address.ip().is_loopback();
     let auto = config.https.filter(beyond).map(|address| address.ip());
@@ -89,7 +96,7 @@ fn bind(config: &Config) -> Outcome<Listening> {
             .because("without TLS, anybody on the path could read the passwords of members")
             .remedy("add --https, --tls-cert and --tls-key, or set xmpp.listen to off"));
     }
-    let role = ListenerRole { tls: tls.clone(), allows_plain: *allow_plain };
+    let role = ListenerRole { for_servers: false, tls: tls.clone(), allows_plain: *allow_plain };
     let first = plain.into_iter().map(|address| match &tls {
         Some(tls) => Listener::both(address, tls.clone()),
         None => Listener::plain(address),
@@ -97,23 +104,33 @@ fn bind(config: &Config) -> Outcome<Listening> {
     let second =
         direct.into_iter().zip(tls.iter().cycle()).map(|(address, tls)| Listener::tls(address, tls.clone()));
     let mut listeners: Vec<Listener> = first.chain(second).collect();
+    let mut roles = vec![role; listeners.len()];
+    let federation = Federation::of(config)?;
+    if let Some(federation) = &federation {
+        for address in addresses("xmpp.s2s_listen", s2s_listen)?.unwrap_or_default() {
+            let tls = federation.acceptor().clone();
+            listeners.push(Listener::both(address, tls.clone()));
+            roles.push(ListenerRole { for_servers: true, tls: Some(tls), allows_plain: false });
+        }
+    }
     for listener in &mut listeners {
         listener.reserve().map_err(|error| {
             Trouble::new(format!("cannot listen on {} for XMPP", listener.addr)).because(error).remedy(
-                "stop the other server on this port, or change xmpp.listen and xmpp.listen_tls (off disables them)",
+                "stop the other server on this port, or change xmpp.listen, xmpp.listen_tls and xmpp.s2s_listen \
+                 (off disables them)",
             )
         })?;
     }
-    let roles = vec![role; listeners.len()];
     let limits = Limits { stanza_bytes: *stanza_bytes as usize, ..Limits::default() };
-    let is_on_web = web == "on" || web == "auto" && !listeners.is_empty();
+    let has_clients = roles.iter().any(|role| !role.for_servers);
+    let is_on_web = web == "on" || web == "auto" && has_clients;
     let web = is_on_web.then(|| WebTransports {
         pages: crate::serve::WEB,
         trusted_proxies: config.web.trusted_proxies.0.clone(),
         allows_plain: *allow_plain,
         public_url: config.public_url.as_deref().map(Into::into),
     });
-    Ok(Listening { listeners, roles, web, limits, origin: origin(config) })
+    Ok(Listening { listeners, roles, web, limits, origin: origin(config), federation })
 }
 
 /// The node's certificate, with the protocol name of XMPP.
@@ -129,12 +146,17 @@ const MOST_CERTIFICATES: usize = 10_000;
 
 /// The node's certificate for streams, beside those of domains.
 pub(crate) fn for_streams(config: &Config, tls: &ServerConfig) -> Outcome<Arc<ServerConfig>> {
-    let by_name = match &*config.xmpp.certificates {
-        "" => HashMap::new(),
-        folder => certificates(Path::new(folder))?,
-    };
+    let by_name = certificates_of(config)?;
     let tls = edge::tls::with_names(&edge::tls::for_protocol(tls, ALPN), by_name);
     Ok(edge::tls::with_channel_bindings(&tls))
+}
+
+/// The certificates of XMPP domains.
+pub(crate) fn certificates_of(config: &Config) -> Outcome<HashMap<Box<str>, Arc<CertifiedKey>>> {
+    match &*config.xmpp.certificates {
+        "" => Ok(HashMap::new()),
+        folder => certificates(Path::new(folder)),
+    }
 }
 
 /// Reads `DOMAIN/fullchain.pem` and `DOMAIN/privkey.pem`. Folders without both files are for something else.
@@ -214,6 +236,7 @@ fn is_unspecified(origin: &str) -> bool {
 
 impl Listening {
     /// The gateway for the node's workers, beside that of the web.
+    #[allow(clippy::too_many_arguments, reason = "one for each part of the node that it uses")]
     pub(crate) fn gateway(
         self,
         node: Arc<Node>,
@@ -221,16 +244,17 @@ impl Listening {
         inboxes: Vec<Inbox<Mail>>,
         counters: Arc<Counters>,
         files: Option<FilesOfApps>,
+        servers: Option<Servers>,
         config: EdgeConfig,
     ) -> edge::Gateway {
         if files.is_some() && self.accepts_clients() && is_unspecified(&self.origin) {
             tracing::warn!("apps cannot reach files at {}: set public_url", self.origin);
         }
-        let Listening { listeners, roles, web, limits, origin } = self;
+        let Listening { listeners, roles, web, limits, origin, federation: _ } = self;
         let files = files.map(|files| Arc::new(FileLinks { files, origin }) as Arc<dyn ::xmpp::FileLinks>);
-        let settings = XmppConfig { listeners: roles, web, files, limits, ..XmppConfig::default() };
-        let streams = Streams::default();
-        let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams });
+        let settings = XmppConfig { listeners: roles, web, files, servers, limits, ..XmppConfig::default() };
+        let (streams, remote_users) = (Streams::default(), RemoteUsers::default());
+        let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams, remote_users });
         let input_limit = 2 * limits.stanza_bytes;
         edge::Gateway::new(EdgeConfig { listeners, input_limit, ..config }, inboxes, move |_| {
             Gateway::new(Arc::clone(&shared), random())
@@ -244,7 +268,11 @@ impl Listening {
     }
 
     pub(crate) fn accepts_clients(&self) -> bool {
-        !self.listeners.is_empty() || self.web.is_some()
+        self.roles.iter().any(|role| !role.for_servers) || self.web.is_some()
+    }
+
+    pub(crate) fn federation(&self) -> Option<&Federation> {
+        self.federation.as_ref()
     }
 
     /// Where clients can connect.
@@ -254,12 +282,13 @@ impl Listening {
 
     /// New connections get this certificate.
     pub(crate) fn acceptors(&self) -> Vec<Acceptor> {
-        self.roles.iter().filter_map(|role| role.tls.clone()).take(1).collect()
+        let of_clients = self.roles.iter().filter(|role| !role.for_servers);
+        of_clients.filter_map(|role| role.tls.clone()).take(1).collect()
     }
 }
 
 /// None: `auto`.
-fn addresses(key: &str, text: &str) -> Outcome<Option<Vec<SocketAddr>>> {
+pub(crate) fn addresses(key: &str, text: &str) -> Outcome<Option<Vec<SocketAddr>>> {
     let wrong = |word: &str| {
         Trouble::new(format!("{key} has `{word}`, which is not an address with a port"))
             .remedy(format!("for example: {key} = \"0.0.0.0:5222, [::]:5222\"; or auto, or off"))

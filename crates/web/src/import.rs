@@ -148,8 +148,9 @@ fn reason(error: &serde_json::Error) -> String {
 }
 
 fn sub(field: &str, text: &str) -> Result<Sub, String> {
-    Sub::parse(text)
-        .ok_or_else(|| format!("{field}: an id of a user has 1 to 128 bytes and no control characters"))
+    Sub::parse(text).filter(|sub| sub.remote_address().is_none()).ok_or_else(|| {
+        format!("{field}: an id of a user has 1 to 128 bytes, no control characters, and does not begin with `xmpp:`")
+    })
 }
 
 fn key(field: &str, key: Option<ImportKey>) -> Result<ImportKey, String> {

@@ -18,6 +18,7 @@ pub mod csi;
 pub mod data_forms;
 pub mod date_time;
 pub mod delay;
+pub mod dialback;
 pub mod disco;
 pub mod displayed;
 pub mod external_services;

@@ -78,6 +78,8 @@ impl StreamHeader {
         let open = Open::new(out, "stream:stream")
             .attr("xmlns", self.content.ns())
             .attr("xmlns:stream", ns::STREAMS);
+        // XEP-0220 §2.1: it tells older servers that this one knows Dialback.
+        let open = open.opt("xmlns:db", (self.content == Content::Server).then_some(ns::DIALBACK));
         self.attributes(open).unclosed();
     }
 

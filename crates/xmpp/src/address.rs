@@ -25,16 +25,29 @@ impl Site {
 /// The resource of members who are here with the widget. No app can bind it.
 pub(crate) const RESOURCE: &str = "kith";
 
-/// Writes the bare JID of a user.
+/// Writes the bare JID of a user, who may be one of another server.
 pub(crate) fn user(sub: &Sub, domain: &str) -> String {
+    if let Some(address) = sub.remote_address() {
+        return address.to_owned();
+    }
     let mut jid = sub.address_local();
     jid.push('@');
     jid.push_str(domain);
     jid
 }
 
+/// Whether this is the address of a remote user's session inside of this gateway.
+pub(crate) fn is_inside(jid: &Jid) -> bool {
+    // The escaped form of `xmpp:`.
+    jid.local().is_some_and(|local| local.starts_with("xmpp\\3a"))
+}
+
 /// The full JID under which a user's messages and presence are sent.
 pub(crate) fn user_here(sub: &Sub, domain: &str) -> String {
+    // The app of a user of another server is not known.
+    if sub.remote_address().is_some() {
+        return user(sub, domain);
+    }
     user_at(sub, domain, RESOURCE)
 }
 
@@ -57,9 +70,9 @@ pub(crate) enum Target {
     Rooms,
     /// A room by its number, or an occupant there. None: no room has such an address.
     Room(Option<u64>),
-    /// Another user of the site.
+    /// Another user of the site, or a user of another domain.
     User(Sub),
-    /// Another domain.
+    /// Another domain, or an address that cannot exist.
     Elsewhere,
 }
 
@@ -72,12 +85,16 @@ impl Target {
             return to.local().map_or(Target::Rooms, |local| Target::Room(room_number(local)));
         }
         if to.domain() != own.domain() {
-            return Target::Elsewhere;
+            let user = to.local().and_then(|_| Sub::remote(to.bare()));
+            return user.map_or(Target::Elsewhere, Target::User);
         }
         match to.local() {
             None => Target::Server,
             local if local == own.local() => Target::Account,
-            Some(local) => Sub::of_address_local(local).map_or(Target::Elsewhere, Target::User),
+            // Users of other servers have one address.
+            Some(local) => Sub::of_address_local(local)
+                .filter(|sub| sub.remote_address().is_none())
+                .map_or(Target::Elsewhere, Target::User),
         }
     }
 }
@@ -102,7 +119,24 @@ mod tests {
         for local in ["07", "+7", "-7", "bikers", "9223372036854775808", "99999999999999999999"] {
             assert_eq!(target(&format!("{local}@rooms.forum.example")), Target::Room(None), "{local}");
         }
-        assert_eq!(target("7@rooms.other.example"), Target::Elsewhere);
-        assert_eq!(target("7@roomsforum.example"), Target::Elsewhere);
+        let remote = |address: &str| Target::User(Sub::remote(address).unwrap());
+        assert_eq!(target("7@rooms.other.example"), remote("7@rooms.other.example"));
+        assert_eq!(target("7@roomsforum.example"), remote("7@roomsforum.example"));
+    }
+
+    #[test]
+    fn a_user_of_another_server_has_one_address() {
+        let own = Jid::parse("anna@forum.example/phone").unwrap();
+        let target = |to: &str| Target::of(Some(&Jid::parse(to).unwrap()), &own);
+        let romeo = Sub::remote("romeo@b.example").unwrap();
+        assert_eq!(target("Romeo@B.example/garden"), Target::User(romeo.clone()));
+        assert_eq!(user(&romeo, "forum.example"), "romeo@b.example");
+        assert_eq!(user_here(&romeo, "forum.example"), "romeo@b.example");
+        assert_eq!(user_at(&romeo, "forum.example", "garden"), "romeo@b.example/garden");
+        assert_eq!(target("b.example"), Target::Elsewhere);
+        let inside = format!("{}@forum.example", romeo.address_local());
+        assert_eq!(target(&inside), Target::Elsewhere);
+        let long = format!("{}@b.example", "x".repeat(120));
+        assert_eq!(target(&long), Target::Elsewhere);
     }
 }

@@ -10,8 +10,9 @@ use http_proto::proxies::TrustedProxies;
 use xmpp_proto::xml::Limits;
 
 use crate::gateway::Mail;
+use crate::s2s::Servers;
 use crate::transport::Framing;
-use crate::{Counters, Streams};
+use crate::{Counters, RemoteUsers, Streams};
 
 /// Addresses with which clients upload and download files without a session. All are absolute URLs.
 pub trait FileLinks: Send + Sync + std::fmt::Debug {
@@ -43,6 +44,8 @@ pub struct XmppConfig {
     pub web: Option<WebTransports>,
     /// None: the node has no files.
     pub files: Option<Arc<dyn FileLinks>>,
+    /// None: no streams between servers.
+    pub servers: Option<Servers>,
     /// Of authenticated clients. Default: 256 KiB a stanza.
     pub limits: Limits,
     /// A client must be signed in this long after its stream was opened. Default 30 s.
@@ -64,6 +67,7 @@ impl Default for XmppConfig {
             listeners: Vec::new(),
             web: None,
             files: None,
+            servers: None,
             limits: Limits::default(),
             negotiation: Duration::from_secs(30),
             idle: Duration::from_secs(300),
@@ -107,9 +111,11 @@ impl Links {
     }
 }
 
-/// What a listener offers to clients.
+/// What a listener offers.
 #[derive(Debug, Clone, Default)]
 pub struct ListenerRole {
+    /// Its peers are other servers. TLS is required then, and the certificates of clients are asked for.
+    pub for_servers: bool,
     /// For STARTTLS; None: the listener has no certificate.
     pub tls: Option<Acceptor>,
     /// Clients may sign in without TLS. Only for tests and load runs on one machine.
@@ -137,6 +143,8 @@ pub struct Shared {
     pub counters: Arc<Counters>,
     /// Streams that can be resumed.
     pub streams: Streams,
+    /// Users of other servers who have a session.
+    pub remote_users: RemoteUsers,
 }
 
 /// The domain's time.

@@ -2,7 +2,7 @@
 //! documentation come.
 
 use crate::session::IqHandler;
-use crate::{session, stream, transport, xep};
+use crate::{s2s, session, stream, transport, xep};
 
 /// The document that defines a behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,13 +53,16 @@ pub static EXTENSIONS: &[&Extension] = &[
     &transport::host_meta::EXTENSION,
     &xep::offline_messages::EXTENSION,
     &xep::pep::EXTENSION,
+    &s2s::EXTERNAL,
     &xep::receipts::EXTENSION,
+    &s2s::DIALBACK_KEYS,
     &xep::blocking::EXTENSION,
     &xep::stream_management::EXTENSION,
     &xep::ping::EXTENSION,
     &xep::time::EXTENSION,
     &xep::offline_messages::DELAY,
     &transport::bosh::XMPP_OVER_BOSH,
+    &s2s::DIALBACK,
     &xep::pep::PUBLIC,
     &xep::pep::PRIVATE,
     &xep::muc::invitations::DIRECT,

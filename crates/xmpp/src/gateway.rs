@@ -11,6 +11,7 @@ use xmpp_proto::xml::Element;
 
 use crate::config::{Shared, timestamp};
 use crate::missed::Missed;
+use crate::s2s;
 use crate::session::{Availabilities, SOFT_LIMIT, Session, Turn};
 use crate::stream::{Checked, Next, Opening, UNAUTHENTICATED};
 use crate::transport::bosh::{self, Posted};
@@ -35,6 +36,8 @@ pub(crate) enum State {
     /// The stream is being negotiated; no session exists in the domain.
     Opening(Box<Opening>),
     Live(Box<Session>),
+    /// A stream between servers.
+    Server(Box<s2s::Stream>),
     /// The last bytes are sent. Further input is ignored.
     Closing,
 }
@@ -44,7 +47,7 @@ impl State {
         let framing = match self {
             State::Opening(opening) => opening.receiver.framing(),
             State::Live(session) => session.receiver.framing(),
-            State::Request { .. } | State::Exchange(_) | State::Closing => Framing::Tcp,
+            State::Request { .. } | State::Exchange(_) | State::Server(_) | State::Closing => Framing::Tcp,
         };
         framing.on(io)
     }
@@ -82,6 +85,8 @@ pub enum Mail {
         to: Handle,
         answer: Arc<[u8]>,
     },
+    /// About other servers and their users.
+    Servers(Box<s2s::Letter>),
 }
 
 /// An [`edge::Protocol`] for one worker.
@@ -97,6 +102,7 @@ pub struct Gateway {
     pub(crate) availabilities: Availabilities,
     /// What clients of this worker want, by their capabilities.
     pub(crate) caps: caps::Cache,
+    pub(crate) federation: s2s::Federation,
 }
 
 /// The scratch buffer keeps no more than this.
@@ -114,6 +120,7 @@ impl Gateway {
             nicks: Nicks::default(),
             availabilities: Availabilities::default(),
             caps: caps::Cache::default(),
+            federation: s2s::Federation::default(),
         }
     }
 
@@ -178,10 +185,15 @@ impl Gateway {
 
     fn deliver(&mut self, to: SessionHandle, delivery: &Delivery, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
-        let is_taken = self.with_stream(Handle::from_bits(to.0), conns, |gateway, state, io| match state {
+        let handle = Handle::from_bits(to.0);
+        if s2s::is_session(handle) {
+            self.federation_turn(conns);
+            return self.deliver_to_remote(handle, delivery, now);
+        }
+        let is_taken = self.with_stream(handle, conns, |gateway, state, io| match state {
             State::Live(_) => gateway.deliver_to_session(state, delivery, io),
             State::Opening(_) => gateway.deliver_to_opening(state, delivery, io),
-            State::Request { .. } | State::Exchange(_) | State::Closing => {
+            State::Request { .. } | State::Exchange(_) | State::Server(_) | State::Closing => {
                 gateway.nobody_takes(delivery, now);
             }
         });
@@ -191,7 +203,7 @@ impl Gateway {
     }
 
     /// A session whose connection has gone before its welcome ends at once.
-    fn nobody_takes(&self, delivery: &Delivery, now: Now) {
+    pub(crate) fn nobody_takes(&self, delivery: &Delivery, now: Now) {
         if let Event::Session(chat::session::Event::Welcome(welcome)) = &delivery.event {
             self.shared.node.disconnected(welcome.session, false, timestamp(now));
         }
@@ -199,6 +211,11 @@ impl Gateway {
 
     fn end_missed(&mut self, missed: &Missed, conns: &mut Conns<'_, Conn>) {
         for to in missed.take() {
+            if s2s::is_session(Handle::from_bits(to.0)) {
+                self.federation_turn(conns);
+                self.begin_again(Handle::from_bits(to.0), conns.now());
+                continue;
+            }
             self.with_stream(Handle::from_bits(to.0), conns, |gateway, state, io| {
                 gateway.shared.counters.too_slow.add(1);
                 gateway.end_stream(state, &StreamError::new(StreamCondition::ResourceConstraint), io);
@@ -207,7 +224,7 @@ impl Gateway {
     }
 
     /// Calls `act` with the stream of this handle. False: it has ended.
-    fn with_stream(
+    pub(crate) fn with_stream(
         &mut self,
         handle: Handle,
         conns: &mut Conns<'_, Conn>,
@@ -229,7 +246,7 @@ impl Gateway {
                 self.end_stream(state, &StreamError::new(StreamCondition::ConnectionTimeout), io);
             }
             State::Live(_) => self.session_is_silent(state, io),
-            State::Request { .. } | State::Exchange(_) | State::Closing => {}
+            State::Request { .. } | State::Exchange(_) | State::Server(_) | State::Closing => {}
         }
     }
 }
@@ -245,11 +262,19 @@ impl Protocol for Gateway {
             return Conn { state: State::Request { tls: accepted.tls } };
         }
         io.set_timer(Some(config.negotiation));
+        if config.role(accepted.listener).for_servers {
+            return Conn {
+                state: State::Server(Box::new(s2s::Stream::accepted(accepted.tls, accepted.listener))),
+            };
+        }
         Conn { state: State::Opening(Box::new(Opening::new(accepted))) }
     }
 
-    /// STARTTLS has finished its handshake.
+    /// STARTTLS has finished its handshake, or a connection to another server is established.
     fn connected(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
+        if let State::Server(stream) = &mut conn.state {
+            return self.server_connected(stream, io);
+        }
         if let State::Opening(opening) = &mut conn.state {
             opening.tls_is_on();
             io.set_timer(Some(self.shared.config.negotiation));
@@ -266,6 +291,7 @@ impl Protocol for Gateway {
             let step = match &conn.state {
                 State::Request { .. } => self.read_request(&mut conn.state, rest, io),
                 State::Exchange(_) => self.read_body(&mut conn.state, rest, io),
+                State::Server(_) => self.read_server(&mut conn.state, rest, io),
                 State::Opening(_) | State::Live(_) => {
                     let mut io = conn.state.io(io.reborrow());
                     self.read(&mut conn.state, rest, &mut io)
@@ -281,6 +307,9 @@ impl Protocol for Gateway {
 
     /// A client that leaves without ending its stream may resume it.
     fn eof(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
+        if matches!(conn.state, State::Server(_)) {
+            return self.close_server(&mut conn.state, io);
+        }
         let mut io = conn.state.io(io.reborrow());
         if matches!(conn.state, State::Live(_)) {
             let framing = io.framing();
@@ -299,6 +328,7 @@ impl Protocol for Gateway {
             // No complete request, so there is no answer.
             State::Request { .. } => io.close(),
             State::Exchange(_) => Gateway::exchange_is_late(&mut conn.state, io),
+            State::Server(_) => self.server_timer(&mut conn.state, io),
             State::Opening(_) | State::Live(_) => {
                 let mut io = conn.state.io(io.reborrow());
                 self.stream_timer(&mut conn.state, &mut io);
@@ -308,6 +338,10 @@ impl Protocol for Gateway {
     }
 
     fn drained(&mut self, conn: &mut Conn, io: &mut edge::Io<'_>) {
+        if let State::Server(stream) = &conn.state {
+            let now = io.now();
+            return Gateway::server_rests(stream, io, now);
+        }
         let mut io = conn.state.io(io.reborrow());
         if let State::Live(session) = &mut conn.state {
             Turn { gateway: self, session, io: &mut io }.catch_up_presence();
@@ -323,8 +357,10 @@ impl Protocol for Gateway {
     }
 
     fn closed(&mut self, conn: Conn, handle: Handle, _: Closed, now: Now) {
-        if let State::Live(session) = conn.state {
-            self.stream_is_lost(*session, handle, now);
+        match conn.state {
+            State::Live(session) => self.stream_is_lost(*session, handle, now),
+            State::Server(stream) => self.server_closed(*stream, handle),
+            State::Request { .. } | State::Exchange(_) | State::Opening(_) | State::Closing => {}
         }
     }
 
@@ -336,7 +372,8 @@ impl Protocol for Gateway {
             | Mail::Detach { .. }
             | Mail::Detached { .. }
             | Mail::Bosh(_)
-            | Mail::BoshAnswer { .. } => 1,
+            | Mail::BoshAnswer { .. }
+            | Mail::Servers(_) => 1,
         }
     }
 
@@ -348,6 +385,7 @@ impl Protocol for Gateway {
             | Mail::Detached { to }
             | Mail::BoshAnswer { to, .. } => into.push(*to),
             Mail::Bosh(posted) => into.push(posted.session()),
+            Mail::Servers(letter) => into.extend(letter.recipient()),
             Mail::Missed(_) => {}
         }
     }
@@ -383,18 +421,30 @@ impl Protocol for Gateway {
                     self.answer_exchange(&mut conn.state, &answer, &mut io);
                 }
             }
+            Mail::Servers(letter) => self.server_mail(*letter, conns),
         }
     }
 
     fn lost(&mut self, recipients: &[Handle], conns: &mut Conns<'_, Conn>) {
-        for handle in recipients.iter().filter(|handle| bosh::is_session(**handle)) {
-            self.lose_bosh(*handle, conns.now());
+        for handle in recipients {
+            match *handle {
+                handle if s2s::is_session(handle) => self.lose_remote(handle),
+                handle if bosh::is_session(handle) => self.lose_bosh(handle, conns.now()),
+                _ => {}
+            }
         }
     }
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
         self.shared.streams.expire(timestamp(conns.now()));
         self.tick_bosh(conns.now());
+        self.tick_federation(conns);
+    }
+
+    /// Stanzas for other servers go out together.
+    fn turn_ends(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.dial_again(conns);
+        self.flush_links(conns);
     }
 }
 
@@ -414,7 +464,9 @@ impl Gateway {
                 session.hear(io.now());
                 (&mut session.receiver, &self.shared.config.limits)
             }
-            State::Request { .. } | State::Exchange(_) | State::Closing => return Step::Wait(0),
+            State::Request { .. } | State::Exchange(_) | State::Server(_) | State::Closing => {
+                return Step::Wait(0);
+            }
         };
         let (used, arrived) = match receiver.read(input, limits, io) {
             Ok(read) => read,
@@ -478,7 +530,9 @@ impl Gateway {
                 self.shared.counters.stanzas_in.add(1);
                 Turn { gateway: self, session, io }.stanza(element).map(|()| Next::Continue)
             }
-            State::Request { .. } | State::Exchange(_) | State::Closing => Ok(Next::Continue),
+            State::Request { .. } | State::Exchange(_) | State::Server(_) | State::Closing => {
+                Ok(Next::Continue)
+            }
         }
     }
 }

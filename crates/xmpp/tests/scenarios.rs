@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use xmpp_proto::xml::{Element, Limits, Tree, document};
 
-use crate::scene::Scene;
 use crate::scene::web_client::WebClient;
 use crate::scene::xmpp_client::{Over, XmppClient};
+use crate::scene::{OTHER, SITE, Scene};
 
 #[test]
 fn every_scenario_passes() {
@@ -65,6 +65,10 @@ struct Stage {
 impl Stage {
     fn act(&mut self, step: &str) -> Result<(), String> {
         let (who, rest) = step.split_once(' ').ok_or("a step has at least two words")?;
+        if step == "the sites federate" {
+            [SITE, OTHER].into_iter().for_each(|site| self.scene.set(site, "federation.on", "true"));
+            return Ok(());
+        }
         if who == "wait" {
             let milliseconds: u64 =
                 rest.strip_suffix("ms").and_then(|rest| rest.parse().ok()).ok_or("as in: wait 500ms")?;
@@ -93,6 +97,9 @@ impl Stage {
                 Client::Xmpp(XmppClient::sign_in_with_tls(&mut self.scene, user, resource, &password))
             }
             "the widget" => Client::Web(WebClient::sign_in(&mut self.scene, user)),
+            "an app at the other site" => {
+                Client::Xmpp(XmppClient::sign_in_elsewhere(&mut self.scene, user, resource))
+            }
             "an app" => Client::Xmpp(XmppClient::sign_in(&mut self.scene, user, resource)),
             with if with.starts_with("an app by SASL2 with ") => {
                 let inline = self.filled(with.trim_start_matches("an app by SASL2 with "));

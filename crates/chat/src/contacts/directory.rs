@@ -53,9 +53,11 @@ impl Contacts {
     }
 
     fn answer_people(self: &Arc<Self>, asker: &Asker, re: u64, page: PeoplePage) {
-        let handle = asker.session.handle;
+        let (handle, mode) = (asker.session.handle, asker.site.site.mode);
         let PeoplePage { mut rows, next } = page;
-        rows.retain(|row| !row.banned && row.id != asker.session.user);
+        // Users of other servers are found by those who know them.
+        let is_listed = |row: &UserRow| row.profile.sub.remote_address().is_none() || mode == Mode::Contacts;
+        rows.retain(|row| !row.banned && row.id != asker.session.user && is_listed(row));
         let this = self.clone();
         self.with_persons(asker, rows, move |people| {
             this.sessions.answer(handle, re, Event::People { people, next });

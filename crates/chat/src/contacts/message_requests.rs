@@ -182,7 +182,9 @@ pub(crate) fn request_rules(asker: &Asker, peer: &Peer, now: Timestamp) -> Optio
     if asker.role >= SiteRole::Moderator {
         return None;
     }
-    let rules = rules(&site.settings, site.mode, peer.relation);
+    // A user of another server decides there which messages of strangers arrive.
+    let is_remote = peer.sub.remote_address().is_some();
+    let rules = rules(&site.settings, site.mode, peer.relation).filter(|_| !is_remote);
     let per_day = trust::requests_per_day(&site.settings, asker.level);
     if !(asker.recent && site.settings.raid.is_on(now) && is_stranger(peer.relation)) {
         return Some(RequestRules { per_day, ..rules? });

@@ -31,6 +31,16 @@ impl Node {
         self.inner.sites.by_domain(domain).map(|live| (live.site.id, live.site.key.clone()))
     }
 
+    /// Whether members of the site talk with users of this other XMPP domain, which is in prepared form.
+    pub fn talks_with(&self, site: SiteId, domain: &str) -> bool {
+        self.inner.sites.by_id(site).is_some_and(|live| live.site.settings.federation.talks_with(domain))
+    }
+
+    /// Whether members of the site talk with users of any other XMPP domain.
+    pub fn is_federated(&self, site: SiteId) -> bool {
+        self.inner.sites.by_id(site).is_some_and(|live| live.site.settings.federation.on)
+    }
+
     /// The XMPP domain of a site. None: the site does not exist, or has none.
     pub fn domain(&self, site: SiteId) -> Option<Box<str>> {
         self.inner.sites.by_id(site)?.site.domain().map(Into::into)

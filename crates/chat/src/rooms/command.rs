@@ -237,6 +237,10 @@ impl Rooms {
             Command::AnswerRequest { conversation, answer } => {
                 self.answer_room_request(&asker, re, conversation, answer, now);
             }
+            // Users of other servers are in no room.
+            Command::ChangeMember { user, .. } if user.remote_address().is_some() => {
+                self.sessions.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+            }
             Command::ChangeMember { conversation, user, action } => {
                 self.change_member(asker, re, conversation, user, action, now);
             }

@@ -45,6 +45,13 @@ pub enum Credential<'a> {
     /// The gateway has checked this app password of the user with [`AppCredentials`](crate::AppCredentials). The node checks that
     /// the password still exists.
     AppPassword { sub: Sub, number: u32 },
+    /// A user of another XMPP server ([`Sub::remote`]): the gateway has checked that the server has the domain, or acts because a member
+    /// addresses the user.
+    Remote {
+        sub: Sub,
+        /// The store has the user. Otherwise the sign-in counts for the limit of new remote users.
+        is_known: bool,
+    },
 }
 
 impl<'a> Credential<'a> {
@@ -57,6 +64,7 @@ impl<'a> Credential<'a> {
         match self {
             Credential::Guest | Credential::Token(_) => Door::Hello,
             Credential::AppPassword { .. } => Door::AppPassword,
+            Credential::Remote { .. } => Door::Server,
         }
     }
 }

@@ -40,6 +40,8 @@ pub enum Door {
     Metrics,
     /// An app password, at another gateway than the web's.
     AppPassword,
+    /// A user of another XMPP server.
+    Server,
 }
 
 /// The records of sign-ins, once the node has a log.
@@ -77,6 +79,7 @@ impl Door {
             Door::Ice => "ice",
             Door::Metrics => "metrics",
             Door::AppPassword => "app_password",
+            Door::Server => "server",
         }
     }
 }

@@ -11,6 +11,7 @@ mod identify;
 mod key_end;
 pub(crate) mod log;
 mod pass;
+mod remote;
 mod resume;
 pub(crate) mod store;
 
@@ -45,6 +46,7 @@ use crate::sign_in::guesses::Guesses;
 use crate::sign_in::guests::GuestDoor;
 use crate::sign_in::log::{SignInAttempt, SignInRecords};
 use crate::sign_in::pass::Pass;
+use crate::sign_in::remote::RemoteUsers;
 use crate::sign_in::store::{AppPasswordUser, SignInStore};
 use crate::site::live::{LiveSite, Sites};
 use crate::site::settings::Access;
@@ -82,6 +84,7 @@ struct Arrival {
 /// Sign-in: from hello to welcome, resuming after a lost connection, and the end of keys.
 pub(crate) struct SignIn {
     guest_door: GuestDoor,
+    remote_users: RemoteUsers,
     guesses: Guesses,
     adoptions: Adoptions,
     pub(crate) adoption_observer: Observer<dyn AdoptionObserver>,
@@ -130,6 +133,7 @@ impl SignIn {
     ) -> SignIn {
         SignIn {
             guest_door: GuestDoor::default(),
+            remote_users: RemoteUsers::default(),
             guesses: Guesses::default(),
             adoptions: Adoptions::default(),
             adoption_observer: Observer::new(),
@@ -243,6 +247,9 @@ impl SignIn {
                 are_allowed(&site.site.settings)?;
                 (Pass::AppPassword { sub: sub.clone(), number: *number }, None)
             }
+            Credential::Remote { sub, is_known } => {
+                (Pass::Remote(self.remote_user(&site.site, sub, *is_known, now)?), None)
+            }
         };
         if site.counters.is_full(self.config.limits.sessions_per_site) {
             return Err(Refusal::Full);
@@ -321,6 +328,10 @@ impl SignIn {
             Pass::Token(ticket) => {
                 let done = Box::new(move |outcome: Result<_, _>| entered(outcome.map_err(unavailable)));
                 self.store.sign_in(site, ticket.user(), from, now, Box::new(met), done);
+            }
+            Pass::Remote(profile) => {
+                let done = Box::new(move |outcome: Result<_, _>| entered(outcome.map_err(unavailable)));
+                self.store.sign_in(site, profile.clone().into(), from, now, Box::new(met), done);
             }
             Pass::AppPassword { sub, number } => {
                 let done = Box::new(move |outcome: Result<Option<_>, _>| {

@@ -3,12 +3,13 @@
 use crate::session::SignedInBy;
 use crate::site::live::LiveSite;
 use crate::site::token::Ticket;
-use crate::{Door, MailAddress, Refusal, Sub, Timestamp, UserRow};
+use crate::{Door, MailAddress, Profile, Refusal, Sub, Timestamp, UserRow};
 
-/// A token, or an app password that a gateway has checked.
+/// A token, an app password that a gateway has checked, or a user whose server has proved its domain.
 pub(super) enum Pass {
     Token(Box<Ticket>),
     AppPassword { sub: Sub, number: u32 },
+    Remote(Profile),
 }
 
 impl Pass {
@@ -16,6 +17,7 @@ impl Pass {
         match self {
             Pass::Token(_) => Door::Hello,
             Pass::AppPassword { .. } => Door::AppPassword,
+            Pass::Remote(_) => Door::Server,
         }
     }
 
@@ -23,19 +25,20 @@ impl Pass {
         match self {
             Pass::Token(ticket) => &ticket.profile.sub,
             Pass::AppPassword { sub, .. } => sub,
+            Pass::Remote(profile) => &profile.sub,
         }
     }
 
     pub(super) fn token(&self) -> Option<&Ticket> {
         match self {
             Pass::Token(ticket) => Some(ticket),
-            Pass::AppPassword { .. } => None,
+            Pass::AppPassword { .. } | Pass::Remote(_) => None,
         }
     }
 
     pub(super) fn app_password(&self) -> Option<u32> {
         match self {
-            Pass::Token(_) => None,
+            Pass::Token(_) | Pass::Remote(_) => None,
             Pass::AppPassword { number, .. } => Some(*number),
         }
     }
@@ -68,6 +71,7 @@ impl Pass {
         match self {
             Pass::Token(ticket) => SignedInBy::token(token_ends(ticket), site.slot_of(&ticket.kid)),
             Pass::AppPassword { number, .. } => SignedInBy::app_password(*number),
+            Pass::Remote(_) => SignedInBy::token(u32::MAX, 0),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::is_domain;
 use crate::{CallsFrom, Filters, MOST_IN_GROUP, Raid, Retention, Timestamp, Trust};
 
 /// A document of an older version lacks new settings, and then their defaults hold. Additions of a newer version are kept and written back.
@@ -29,6 +30,7 @@ pub struct Settings {
     pub retention: Retention,
     pub previews: Previews,
     pub xmpp: Xmpp,
+    pub federation: Federation,
     #[serde(skip)]
     pub unread: Unread,
 }
@@ -141,6 +143,28 @@ impl Default for Xmpp {
     }
 }
 
+/// Conversations with users of other XMPP servers. Works only if the node has a listener for servers, and the site a domain.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Federation {
+    pub on: bool,
+    /// The domains of the servers; none: all. At most 1,000.
+    pub only: Vec<String>,
+    /// Domains that are excluded. At most 1,000.
+    pub except: Vec<String>,
+}
+
+impl Federation {
+    /// `domain`: in lower case, names in other scripts in their ASCII form.
+    pub(crate) fn talks_with(&self, domain: &str) -> bool {
+        let has = |list: &[String]| list.iter().any(|one| one == domain);
+        self.on && (self.only.is_empty() || has(&self.only)) && !has(&self.except)
+    }
+}
+
+/// Most domains of a list.
+const MOST_DOMAINS: usize = 1_000;
+
 impl Default for Requests {
     fn default() -> Requests {
         Requests { on: false, messages: 3, per_day: 20 }
@@ -250,6 +274,7 @@ impl Settings {
             "rooms" => self.rooms = Rooms { members: 1 },
             "previews" => self.previews = Previews { on: false },
             "xmpp" => self.xmpp = Xmpp { enabled: false },
+            "federation" => self.federation = Federation::default(),
             // No messages are removed that the owner may want to keep.
             "retention" => self.retention = Retention::default(),
             // An unreadable text is not shown; filters have a state of their own for it.
@@ -386,6 +411,12 @@ impl Settings {
         }
         if !(1..=10_000).contains(&self.raid.minutes) {
             return wrong("raid.minutes: 1 to 10000");
+        }
+        let Federation { on: _, only, except } = &self.federation;
+        let are_domains =
+            |list: &[String]| list.len() <= MOST_DOMAINS && list.iter().all(|one| is_domain(one));
+        if !are_domains(only) || !are_domains(except) {
+            return wrong("federation.only, federation.except: at most 1000 domains in lower case");
         }
         if self.raid.until > Timestamp::MAX.0 {
             return wrong("raid.until: Unix milliseconds");
@@ -538,8 +569,25 @@ mod tests {
         assert!(why("raid.until", "253402300800000").starts_with("raid.until"));
         assert!(why("filters.patterns", r#"[{"pattern":"("}]"#).starts_with("filters.patterns"));
         assert!(why("filters.words_act", "burn").contains("burn"));
+        assert!(why("federation.only", r#"["Other.example"]"#).starts_with("federation.only"));
+        assert!(why("federation.except", r#"["romeo@other.example"]"#).starts_with("federation.only"));
         assert!(why("access_text", &"x".repeat(501)).starts_with("access_text: "));
         assert_eq!(Settings::default().patched(&json!([1])), Err(SettingsError::NoObject));
+    }
+
+    #[test]
+    fn a_site_chooses_the_servers_with_which_it_talks() {
+        let talks = |on, only: &[&str], except: &[&str]| {
+            let list = |domains: &[&str]| domains.iter().map(|one| (*one).to_owned()).collect();
+            let federation = Federation { on, only: list(only), except: list(except) };
+            ["a.example", "b.example"].map(|domain| federation.talks_with(domain))
+        };
+        assert_eq!(talks(false, &["a.example"], &[]), [false, false]);
+        assert_eq!(talks(true, &[], &[]), [true, true]);
+        assert_eq!(talks(true, &["a.example"], &[]), [true, false]);
+        assert_eq!(talks(true, &[], &["a.example"]), [false, true]);
+        assert_eq!(talks(true, &["a.example"], &["a.example"]), [false, false]);
+        assert!(!Settings::default().federation.on && !Settings::of_new_site().federation.on);
     }
 
     #[test]

@@ -352,7 +352,7 @@ fn spelled(algorithm: Algorithm) -> &'static str {
 }
 
 fn ticket(claims: Claims, expires: Timestamp, key: &Verifier) -> Option<Ticket> {
-    let sub = Sub::parse(&claims.sub)?;
+    let sub = Sub::parse(&claims.sub).filter(|sub| sub.remote_address().is_none())?;
     let once = match (claims.once, claims.jti) {
         (false, _) => None,
         (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) => Some(jti.into()),

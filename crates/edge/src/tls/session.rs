@@ -7,7 +7,7 @@ use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
 use rustls::{ClientConfig, Error, ProtocolVersion, ServerConfig};
-use rustls_pki_types::ServerName;
+use rustls_pki_types::{CertificateDer, ServerName};
 
 use super::binding::{ChannelBindings, take_told};
 use crate::pool::{Pool, Remainder};
@@ -92,6 +92,14 @@ impl Session {
         self.only_ticket = result.is_ok() && (finished || self.only_ticket && unsent.0.len() == before);
         self.keep_unsent(unsent, pool);
         result
+    }
+
+    /// The certificates that the peer has shown, its own first.
+    pub(crate) fn peer_certificates(&self) -> Option<&[CertificateDer<'static>]> {
+        match &self.side {
+            Side::Server(conn) => conn.peer_certificates(),
+            Side::Client(conn) => conn.peer_certificates(),
+        }
     }
 
     fn keep_bindings(&mut self, told: ChannelBindings) {

@@ -12,7 +12,7 @@ use xmpp_proto::stream::{StreamCondition, StreamError};
 use super::{Arrival, Asked, Flags, SOFT_LIMIT, Turn};
 
 impl Turn<'_, '_> {
-    pub(super) fn deliver(&mut self, delivery: &Delivery) -> Result<(), StreamError> {
+    pub(crate) fn deliver(&mut self, delivery: &Delivery) -> Result<(), StreamError> {
         if let Some(refusal) = delivery.event.farewell() {
             if refusal == Refusal::Removed {
                 self.answer_all(refusal);

@@ -38,7 +38,7 @@ pub(crate) enum Arrival {
 
 impl Session {
     /// The position from which a lost stream is resumed.
-    pub(super) fn resume_position(&self) -> Position {
+    pub(crate) fn resume_position(&self) -> Position {
         let held = self.extra.as_ref().and_then(|extra| extra.held.as_ref());
         held.map_or(self.position, |held| held.position)
     }

@@ -120,6 +120,9 @@ impl Turn<'_, '_> {
         if !has_body && let Some(name) = markers::displayed(element, self.session.bare()) {
             return self.mark_read(user, name);
         }
+        if self.is_of_server() && !has_body && self.receipt_of_server(element, &user) {
+            return;
+        }
         // Without a body, only what asks for it is kept: an encrypted message does (XEP-0334 §4.4).
         if !has_body && (!Hints::of(element).store || receipts::is_receipt(element)) {
             return;
@@ -166,6 +169,10 @@ impl Turn<'_, '_> {
             });
         }
         let Draft { client_id, to, body, extension, reply_to, with_file: _, files, wanted } = draft;
+        if to.remote_address().is_some() {
+            let (site, handle) = (self.session.user.site, self.io.handle());
+            self.gateway.shared.remote_users.sent(site, &client_id, handle);
+        }
         let sending = Sending { client_id: client_id.clone(), asked, wanted, reflection: None };
         self.session.extra().sending.push(sending);
         self.command(chat::messages::Command::Send {
@@ -320,6 +327,10 @@ impl Turn<'_, '_> {
 
     /// The last stanza was this message.
     pub(crate) fn note_sent(&mut self, place: (ConversationId, Seq)) {
+        // Another server says when a device has it.
+        if self.is_of_server() {
+            return;
+        }
         match self.session.management() {
             Some(counters) => counters.note_message(place),
             None => self.received(place),

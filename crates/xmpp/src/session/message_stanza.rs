@@ -8,6 +8,7 @@ use xmpp_proto::ns;
 use xmpp_proto::payload::carbons::{self, Direction};
 use xmpp_proto::payload::delay::Delay;
 use xmpp_proto::payload::markers::Marker;
+use xmpp_proto::payload::receipts::Receipt;
 use xmpp_proto::payload::stanza_ids;
 use xmpp_proto::xml::Open;
 
@@ -34,6 +35,8 @@ pub(crate) struct MessageStanza<'a> {
     archive: &'a str,
     /// Addresses of the message's files, made for this stanza.
     files: Vec<String>,
+    /// For a user of another server, who has no archive here.
+    is_remote: bool,
 }
 
 impl<'a> MessageStanza<'a> {
@@ -44,13 +47,26 @@ impl<'a> MessageStanza<'a> {
         }
         let (domain, archive) = (jid.domain(), jid.bare());
         let is_own = message.from.address_local() == jid.local().unwrap_or_default();
+        let is_remote = crate::address::is_inside(jid);
         let (from, to) = match is_own {
+            false if is_remote => (address::user(&message.from, domain), archive.to_owned()),
             true => (archive.to_owned(), address::user(message.to.as_ref()?, domain)),
             false => (address::user_here(&message.from, domain), archive.to_owned()),
         };
         let stored = Stored::of(message.extension.as_deref());
         let (text, files) = (message_text::text(message, domain, links), oob::addresses(message, links));
-        Some(MessageStanza { message, text, stored, answered: None, is_own, from, to, archive, files })
+        Some(MessageStanza {
+            message,
+            text,
+            stored,
+            answered: None,
+            is_own,
+            from,
+            to,
+            archive,
+            files,
+            is_remote,
+        })
     }
 
     pub(crate) fn answering(self, answered: Option<&'a Answered>) -> MessageStanza<'a> {
@@ -90,6 +106,9 @@ impl<'a> MessageStanza<'a> {
             answered.write(out, self.archive.rsplit('@').next().unwrap_or_default());
         }
         self.stored.write(out);
+        if self.is_remote {
+            Receipt::Request.write(out);
+        }
         // An app that gets a message of the widget tells when it was displayed.
         if !self.is_own && self.message.extension.is_none() && self.message.kind == MessageKind::Text {
             Marker::Markable.write(out);
@@ -106,7 +125,9 @@ impl<'a> MessageStanza<'a> {
             .attr("id", self.id())
             .children(|out| {
                 self.write_content(out);
-                stanza_ids::write_stanza_id(out, self.archive, &self.message.position.to_string());
+                if !self.is_remote {
+                    stanza_ids::write_stanza_id(out, self.archive, &self.message.position.to_string());
+                }
                 if let Some(delay) = delay {
                     delay.write(out);
                 }

@@ -12,6 +12,7 @@ mod message_text;
 mod named_message;
 mod presence;
 mod relay;
+mod remote;
 mod roster;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use xmpp_proto::xml::{Element, Open};
 use crate::address::Target;
 use crate::config::{Links, timestamp};
 use crate::gateway::{Gateway, State};
+use crate::s2s;
 use crate::transport::{Io, Receiver};
 use crate::xep::caps::{Question, Wanted};
 use crate::xep::muc::Visit;
@@ -47,6 +49,8 @@ pub(crate) use message::{own_id, with_file};
 pub(crate) use message_stanza::MessageStanza;
 pub(crate) use message_text::text as message_text;
 pub(crate) use named_message::found;
+pub(crate) use presence::availability;
+use remote::RemoteUser;
 pub(crate) use roster::EXTENSION as ROSTER;
 
 /// Commands without an answer, per session. More are refused until the domain has answered some.
@@ -94,13 +98,27 @@ struct Extra {
     visits: Vec<Visit>,
     /// About the client's capabilities.
     question: Option<Question>,
+    /// A stanza that waits until a user of another server has a session.
+    for_remote: Option<Box<[u8]>>,
 }
 
 impl Extra {
     fn is_empty(&self) -> bool {
-        let Extra { asked, last_re: _, sending, blocked, missed, expected, held, visits, question } = self;
+        let Extra {
+            asked,
+            last_re: _,
+            sending,
+            blocked,
+            missed,
+            expected,
+            held,
+            visits,
+            question,
+            for_remote,
+        } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
-        is_idle && question.is_none() && visits.is_empty() && missed.is_empty() && blocked.is_none()
+        let is_alone = question.is_none() && visits.is_empty() && missed.is_empty() && blocked.is_none();
+        is_idle && is_alone && for_remote.is_none()
     }
 }
 
@@ -112,6 +130,8 @@ pub(crate) struct Asked {
     /// The id of the stanza, and the address that answers.
     pub(crate) id: Box<str>,
     pub(crate) from: Option<Box<str>>,
+    /// The sender of a stanza from another server.
+    to: Option<Box<str>>,
     /// Collects an answer of several pages.
     pub(crate) pages: Vec<u8>,
     /// Of a message, among the client's stanzas, if the client has enabled stream management.
@@ -122,7 +142,16 @@ pub(crate) struct Asked {
 impl Asked {
     /// A question of this gateway, which no stanza of the client waits for.
     pub(crate) fn internal() -> Asked {
-        Asked { re: 0, kind: None, id: "".into(), from: None, pages: Vec::new(), number: None, then: None }
+        Asked {
+            re: 0,
+            kind: None,
+            id: "".into(),
+            from: None,
+            to: None,
+            pages: Vec::new(),
+            number: None,
+            then: None,
+        }
     }
 
     /// A stanza of the client waits for the answer.
@@ -131,6 +160,7 @@ impl Asked {
             kind: StanzaKind::of(element),
             id: element.attr("id").unwrap_or_default().into(),
             from: element.attr("to").map(Into::into),
+            to: element.attr("from").map(Into::into),
             ..Asked::internal()
         }
     }
@@ -162,6 +192,8 @@ impl Flags {
     pub(crate) const BOOKMARKS: Flags = Flags(1 << 9);
     /// A stanza waits for the look-up of a message. Later ones stay in the connection's buffer.
     const PAUSED: Flags = Flags(1 << 8);
+    /// The session of a user of another server, which has no connection.
+    pub(crate) const REMOTE: Flags = Flags(1 << 15);
     /// Was available, and has become unavailable.
     const LEFT: Flags = Flags(1 << 4);
 }
@@ -187,6 +219,20 @@ impl Session {
         }
     }
 
+    /// The session of a user of another server. `is_base`: it gets messages and contacts.
+    pub(crate) fn of_remote(
+        receiver: Receiver,
+        jid: Jid,
+        welcome: &Welcome,
+        stream: u32,
+        now: Now,
+        is_base: bool,
+    ) -> Session {
+        let mut session = Session::new(receiver, jid, welcome, stream, now);
+        session.set(Flags::REMOTE, is_base);
+        session
+    }
+
     pub(crate) fn has(&self, flag: Flags) -> bool {
         self.flags.0 & flag.0 != 0
     }
@@ -206,7 +252,8 @@ impl Session {
 
     /// RFC 6121 §8.5.2.1.1: a session with a negative priority gets no messages for the bare JID.
     pub(crate) fn wants_messages(&self) -> bool {
-        self.availability.as_ref().is_some_and(|availability| availability.priority >= 0)
+        let is_wanting = self.availability.as_ref().is_some_and(|availability| availability.priority >= 0);
+        is_wanting || self.has(Flags::REMOTE)
     }
 
     /// The client has said that it leaves, so its presence ends at once.
@@ -471,12 +518,13 @@ impl Turn<'_, '_> {
 
     /// The result of a request that has waited.
     pub(crate) fn answer(&mut self, asked: Asked, write: impl FnOnce(&mut Vec<u8>)) {
-        let Asked { id, from, .. } = asked;
+        let Asked { id, from, to, .. } = asked;
         self.send(|out| {
             Open::new(out, "iq")
                 .attr("type", "result")
                 .attr("id", &id)
                 .opt("from", from.as_deref())
+                .opt("to", to.as_deref())
                 .children(write);
         });
     }
@@ -498,6 +546,7 @@ impl Turn<'_, '_> {
                 .attr("type", "error")
                 .opt("id", Some(&*asked.id).filter(|id| !id.is_empty()))
                 .opt("from", asked.from.as_deref())
+                .opt("to", asked.to.as_deref())
                 .children(|out| {
                     before(out);
                     error.write(out);
@@ -560,28 +609,46 @@ impl Turn<'_, '_> {
         if let Some(counters) = self.session.management() {
             counters.count_received();
         }
-        // RFC 6120 §8.1.2.1: a client may leave out `from`, or send its own bare or full JID.
+        // RFC 6120 §8.1.2.1: a client may leave out `from`, or send its own bare or full JID. Another server was checked before.
         if let Some(from) = element.attr("from")
+            && !self.is_of_server()
             && Jid::parse(from).ok().is_none_or(|from| {
                 from.as_str() != self.session.jid.as_str() && from.as_str() != self.session.bare()
             })
         {
             return Err(StreamError::new(StreamCondition::InvalidFrom));
         }
+        self.addressed_stanza(element, kind, RemoteUser::MayBeMissing);
+        Ok(())
+    }
+
+    /// The session of a user of another server, whose stanzas have their own addresses.
+    pub(crate) fn is_of_server(&self) -> bool {
+        s2s::is_session(self.io.handle())
+    }
+
+    fn addressed_stanza(&mut self, element: Element<'_>, kind: StanzaKind, remote: RemoteUser) {
         let to = match element.attr("to").map(Jid::parse).transpose() {
             Ok(to) => to,
             Err(_) => {
-                self.refuse(element, &StanzaError::new(Condition::JidMalformed));
-                return Ok(());
+                return self.refuse(element, &StanzaError::new(Condition::JidMalformed));
             }
         };
-        let target = Target::of(to.as_ref(), &self.session.jid);
+        let mut target = Target::of(to.as_ref(), &self.session.jid);
+        if let Target::User(user) = &target
+            && user.remote_address().is_some()
+        {
+            if self.is_of_server() || !self.gateway.shared.reaches(self.session.user.site, user) {
+                target = Target::Elsewhere;
+            } else if remote == RemoteUser::MayBeMissing && self.waits_for_remote(element, kind, user) {
+                return;
+            }
+        }
         match kind {
             StanzaKind::Iq => self.iq(element, to.as_ref(), target),
             StanzaKind::Message => self.client_message(element, target),
             StanzaKind::Presence => self.presence(element, to.as_ref(), target),
         }
-        Ok(())
     }
 
     /// Answers a stanza by an error. Errors and results are never answered (RFC 6120 §8.3.1).
@@ -589,7 +656,12 @@ impl Turn<'_, '_> {
         if matches!(element.attr("type"), Some("error" | "result")) {
             return;
         }
+        // Nobody asked for an answer to presence of another server, and it could tell who exists.
+        if self.is_of_server() && element.name() == "presence" {
+            return;
+        }
         let from = element.attr("to").map(str::to_owned);
-        self.send(|out| stanza::write_error(out, element, from.as_deref(), None, error));
+        let to = element.attr("from").filter(|_| self.is_of_server());
+        self.send(|out| stanza::write_error(out, element, from.as_deref(), to, error));
     }
 }

@@ -101,7 +101,7 @@ impl Turn<'_, '_> {
     }
 
     /// The presence of all contacts follows.
-    pub(super) fn watch_contacts(&mut self) {
+    pub(crate) fn watch_contacts(&mut self) {
         self.command(chat::presence::Command::Watch { contacts: true, users: Vec::new() });
     }
 
@@ -133,6 +133,9 @@ impl Turn<'_, '_> {
         let Target::User(user) = target else {
             return self.refuse(element, &StanzaError::new(Condition::ItemNotFound));
         };
+        if self.is_of_server() {
+            return self.subscribe_of_server(kind, user);
+        }
         if let Some(action) = roster::action(kind) {
             self.ask_for(
                 Asked::of(element),
@@ -167,7 +170,7 @@ impl Turn<'_, '_> {
     }
 
     /// Sends the presence of all contacts to a client that may have missed any change.
-    pub(super) fn renew_presence(&mut self) {
+    pub(crate) fn renew_presence(&mut self) {
         let page = PageOf { after: None, limit: None };
         self.ask_for(Asked::internal(), absent_contacts, chat::contacts::Command::List { page });
     }
@@ -182,7 +185,8 @@ impl Turn<'_, '_> {
         let from = address::user_at(user, self.domain(), resource);
         let to = self.session.jid.as_str().to_owned();
         // The client has got its own presence at once.
-        if !self.session.is_available() || from == to {
+        let is_wanted = self.session.is_available() || self.session.has(Flags::REMOTE);
+        if !is_wanted || from == to {
             return;
         }
         let Some(availability) = &session.availability else {
@@ -232,7 +236,7 @@ impl Turn<'_, '_> {
 }
 
 /// None: it has a value that RFC 6121 §4.7.2 does not allow.
-fn availability(element: Element<'_>) -> Option<Availability> {
+pub(crate) fn availability(element: Element<'_>) -> Option<Availability> {
     let mut new = Availability::default();
     let mut extension = Vec::new();
     for child in element.children() {

@@ -104,11 +104,41 @@ fn write_item(out: &mut Vec<u8>, contact: &Contact, domain: &str) {
 impl Turn<'_, '_> {
     /// A contact has changed: a roster push (RFC 6121 §2.1.6), and the subscription stanza that explains it.
     pub(crate) fn contact_changed(&mut self, contact: &Contact) {
+        if self.is_of_server() {
+            return self.contact_of_server(contact);
+        }
         self.push(contact);
         self.push_block(contact);
         if contact.state == ContactState::RequestReceived {
             self.subscription(&contact.person.sub, "subscribe");
         }
+    }
+
+    /// A subscription stanza of another server. It gets an answer only if the request is granted already (RFC 6121 §3.1.3); an error could
+    /// tell who exists.
+    pub(super) fn subscribe_of_server(&mut self, kind: &str, user: Sub) {
+        let Some(action) = action(kind) else { return };
+        let command = chat::contacts::Command::Change { action, user };
+        self.continue_then(Asked::internal(), command, move |turn, _, outcome| {
+            if let Ok(Delivery { event: Event::Contacts(ContactsEvent::Contact(contact)), .. }) = outcome
+                && contact.state == ContactState::Contact
+                && action == ContactAction::Request
+            {
+                turn.subscription(&contact.person.sub, "subscribed");
+            }
+        });
+    }
+
+    /// A contact of a user of another server has changed. A contact of this server is one in both directions (RFC 6121 §3).
+    fn contact_of_server(&mut self, contact: &Contact) {
+        let kinds: &[&str] = match contact.state {
+            ContactState::RequestReceived => &["subscribe"],
+            ContactState::Contact => &["subscribed", "subscribe"],
+            ContactState::None => &["unsubscribed", "unsubscribe"],
+            // The user knows these, and a block stays hidden.
+            ContactState::RequestSent | ContactState::Blocked => &[],
+        };
+        kinds.iter().for_each(|kind| self.subscription(&contact.person.sub, kind));
     }
 
     fn push(&mut self, contact: &Contact) {

@@ -67,7 +67,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 const OWN_BIT: u32 = 1 << 31;
 
 pub(crate) fn is_session(handle: Handle) -> bool {
-    handle.slot() & OWN_BIT != 0
+    handle.slot() & OWN_BIT != 0 && !crate::s2s::is_session(handle)
 }
 
 /// The sessions that live on this worker.

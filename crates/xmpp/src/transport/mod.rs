@@ -15,12 +15,16 @@ use edge::{Handle, Now};
 use xmpp_proto::stream::{StreamError, StreamHeader};
 use xmpp_proto::xml::{Limits, Reader, Tree};
 
+use crate::s2s;
+
 /// The receiving side of a stream. It owns no memory between two elements.
 pub(crate) enum Receiver {
     Tcp(Reader),
     WebSocket(http_proto::websocket::Reader),
     /// Elements come with requests, and do not pass through here.
     Bosh,
+    /// The session of a user of another server, whose stanzas come by mail.
+    None,
 }
 
 /// A part of a stream.
@@ -46,7 +50,7 @@ impl Receiver {
         match self {
             Receiver::Tcp(reader) => tcp::read(reader, input, limits),
             Receiver::WebSocket(reader) => websocket::read(reader, input, limits, io),
-            Receiver::Bosh => Ok((input.len(), None)),
+            Receiver::Bosh | Receiver::None => Ok((input.len(), None)),
         }
     }
 
@@ -54,13 +58,13 @@ impl Receiver {
     pub(crate) fn restart(&mut self) {
         match self {
             Receiver::Tcp(reader) => reader.restart(),
-            Receiver::WebSocket(_) | Receiver::Bosh => {}
+            Receiver::WebSocket(_) | Receiver::Bosh | Receiver::None => {}
         }
     }
 
     pub(crate) fn framing(&self) -> Framing {
         match self {
-            Receiver::Tcp(_) => Framing::Tcp,
+            Receiver::Tcp(_) | Receiver::None => Framing::Tcp,
             Receiver::WebSocket(_) => Framing::WebSocket,
             Receiver::Bosh => Framing::Bosh,
         }
@@ -110,11 +114,25 @@ pub(crate) struct Io<'a> {
 enum Line<'a> {
     Connection(edge::Io<'a>),
     Bosh(bosh::Outlet<'a>),
+    Remote(s2s::Outlet),
 }
 
 impl<'a> Io<'a> {
     pub(crate) fn on_bosh(outlet: bosh::Outlet<'a>) -> Io<'a> {
         Io { line: Line::Bosh(outlet), framing: Framing::Bosh, close_code: websocket::NORMAL }
+    }
+
+    /// Of the session of a user of another server.
+    pub(crate) fn of_remote(outlet: s2s::Outlet) -> Io<'a> {
+        Io { line: Line::Remote(outlet), framing: Framing::Tcp, close_code: websocket::NORMAL }
+    }
+
+    /// What such a session has sent.
+    pub(crate) fn into_remote_stanzas(self) -> Vec<Vec<u8>> {
+        match self.line {
+            Line::Remote(outlet) => outlet.into_stanzas(),
+            Line::Connection(_) | Line::Bosh(_) => Vec::new(),
+        }
     }
 }
 
@@ -123,6 +141,7 @@ impl Io<'_> {
         match &self.line {
             Line::Connection(io) => io.handle(),
             Line::Bosh(outlet) => outlet.handle(),
+            Line::Remote(outlet) => outlet.handle(),
         }
     }
 
@@ -130,6 +149,7 @@ impl Io<'_> {
         match &self.line {
             Line::Connection(io) => io.now(),
             Line::Bosh(outlet) => outlet.now(),
+            Line::Remote(outlet) => outlet.now(),
         }
     }
 
@@ -142,6 +162,7 @@ impl Io<'_> {
         match &self.line {
             Line::Connection(io) => io.peer().map(|peer| peer.ip()),
             Line::Bosh(outlet) => outlet.peer(),
+            Line::Remote(_) => None,
         }
     }
 
@@ -150,6 +171,7 @@ impl Io<'_> {
         match &self.line {
             Line::Connection(io) => io.outgoing(),
             Line::Bosh(outlet) => outlet.outgoing(),
+            Line::Remote(_) => 0,
         }
     }
 
@@ -159,6 +181,7 @@ impl Io<'_> {
             (Line::Connection(io), Framing::WebSocket) => websocket::send(io, element),
             (Line::Connection(io), _) => io.send(element),
             (Line::Bosh(outlet), _) => outlet.send(element),
+            (Line::Remote(outlet), _) => outlet.send(element),
         }
     }
 
@@ -184,6 +207,7 @@ impl Io<'_> {
         match &mut self.line {
             Line::Connection(io) => io.set_timer(after),
             Line::Bosh(outlet) => outlet.set_timer(after),
+            Line::Remote(_) => {}
         }
     }
 
@@ -210,6 +234,7 @@ impl Io<'_> {
                 io.close();
             }
             (Line::Bosh(outlet), _) => outlet.close(),
+            (Line::Remote(_), _) => {}
         }
     }
 
@@ -217,6 +242,7 @@ impl Io<'_> {
         match &mut self.line {
             Line::Connection(io) => io.abort(),
             Line::Bosh(outlet) => outlet.abort(),
+            Line::Remote(_) => {}
         }
     }
 
@@ -238,7 +264,7 @@ impl Io<'_> {
     pub(crate) fn start_tls(&mut self, acceptor: &Acceptor) -> bool {
         match &mut self.line {
             Line::Connection(io) => io.start_tls(acceptor),
-            Line::Bosh(_) => false,
+            Line::Bosh(_) | Line::Remote(_) => false,
         }
     }
 }

@@ -13,7 +13,7 @@ use axum::Router;
 use chat::token::{Claims, sign};
 use chat::{
     ConversationId, Delivery, FileFound, FileId, FileLimits, FileType, Mode, Node, NodeConfig, Outbox,
-    Secret, SecretKind, SessionHandle, Site, SiteId, SiteStore, Sub, Timestamp, To, Wish,
+    Secret, SecretKind, SessionHandle, Site, SiteId, SiteStore, Store, Sub, Timestamp, To, Wish,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -23,11 +23,15 @@ use xmpp::{FileSlot, ListenerRole, WebTransports, XmppConfig, XmppOutbox};
 
 /// The key of the site, and so its domain.
 pub(crate) const SITE: &str = "forum";
+/// Another site, with which the first one federates.
+pub(crate) const OTHER: &str = "garden";
 const PAGE: &str = "https://forum.example";
 
 /// The numbers of the gateways.
 const WEB: usize = 0;
 const XMPP: usize = 1;
+/// The number of the listener for servers.
+const FOR_SERVERS: usize = 1;
 
 pub(crate) struct Scene {
     pub(crate) web: Harness<web::Gateway>,
@@ -35,10 +39,13 @@ pub(crate) struct Scene {
     web_inbox: Inbox<web::Mail>,
     xmpp_inbox: Inbox<xmpp::Mail>,
     pub(crate) node: Arc<Node>,
+    store: Arc<Sqlite>,
     counters: Arc<xmpp::Counters>,
     pub(crate) certificate: tls::Certificate,
     /// The users whose tokens have this role.
     pub(crate) moderators: Vec<String>,
+    /// Connections of the node to itself as another server: the outgoing end, and the incoming one.
+    between: Vec<(Handle, Handle)>,
     runtime: tokio::runtime::Runtime,
     now_ms: u64,
 }
@@ -106,7 +113,8 @@ impl Scene {
 
     fn with(transports: WebTransports) -> Scene {
         let store = Arc::new(Sqlite::in_memory());
-        store.add_site(&site()).unwrap();
+        store.add_site(&site(SITE)).unwrap();
+        store.add_site(&site(OTHER)).unwrap();
         let (web_mailboxes, web_inboxes) = edge::mailboxes(1);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(1);
         let limits = chat::Limits::without_rates();
@@ -124,7 +132,8 @@ impl Scene {
             calls: chat::CallConfig::default(),
             app_passwords: true,
         };
-        let node = Arc::new(Node::new(config, store, Arc::new(outbox), [7; 32]));
+        let node =
+            Arc::new(Node::new(config, Arc::clone(&store) as Arc<dyn Store>, Arc::new(outbox), [7; 32]));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let for_web = Arc::new(web::Shared {
             node: Arc::clone(&node),
@@ -138,29 +147,38 @@ impl Scene {
         });
         let counters = Arc::<xmpp::Counters>::default();
         let certificate = tls::Certificate::new();
-        let role = ListenerRole { tls: Some(certificate.acceptor()), allows_plain: true };
+        let role = ListenerRole { for_servers: false, tls: Some(certificate.acceptor()), allows_plain: true };
+        let for_servers = ListenerRole {
+            for_servers: true,
+            tls: Some(certificate.acceptor_of_servers()),
+            allows_plain: false,
+        };
         let for_xmpp = Arc::new(xmpp::Shared {
             node: Arc::clone(&node),
             mailboxes: xmpp_mailboxes,
             config: XmppConfig {
-                listeners: vec![role],
+                listeners: vec![role, for_servers],
+                servers: Some(certificate.servers()),
                 web: Some(transports),
                 files: Some(Arc::new(FilesHere)),
                 ..XmppConfig::default()
             },
             counters: Arc::clone(&counters),
             streams: xmpp::Streams::default(),
+            remote_users: xmpp::RemoteUsers::default(),
         });
         let gateway = xmpp::Gateway::new(for_xmpp, [5; 32]);
         Scene {
             web: Harness::of_gateway(EdgeConfig::default(), 0, 1, WEB, web::Gateway::new(0, for_web)),
-            xmpp: Harness::of_gateway(EdgeConfig::default(), 0, 1, XMPP, gateway),
+            xmpp: Harness::of_gateway(for_both(&certificate), 0, 1, XMPP, gateway),
             web_inbox: web_inboxes.into_iter().next().unwrap(),
             xmpp_inbox: xmpp_inboxes.into_iter().next().unwrap(),
             node,
+            store,
             counters,
             certificate,
             moderators: Vec::new(),
+            between: Vec::new(),
             runtime,
             now_ms: START_UNIX_MS,
         }
@@ -198,8 +216,15 @@ impl Scene {
         self.settle();
     }
 
-    /// Carries mail until nothing moves.
+    /// Carries mail, and bytes between servers, until nothing moves.
     pub(crate) fn settle(&mut self) {
+        self.carry_mail();
+        while self.carry_between() {
+            self.carry_mail();
+        }
+    }
+
+    fn carry_mail(&mut self) {
         loop {
             self.runtime.block_on(tokio::task::yield_now());
             let (for_web, for_xmpp) = (self.web_inbox.drain(), self.xmpp_inbox.drain());
@@ -209,6 +234,34 @@ impl Scene {
             for_web.into_iter().for_each(|mail| self.web.mail(mail));
             for_xmpp.into_iter().for_each(|mail| self.xmpp.mail(mail));
         }
+    }
+
+    /// True: bytes have moved.
+    fn carry_between(&mut self) -> bool {
+        for (out, _) in self.xmpp.dialed() {
+            let into = self.xmpp.connect_silent(FOR_SERVERS);
+            self.between.push((out, into));
+        }
+        let mut has_moved = false;
+        for (out, into) in self.between.clone() {
+            for (from, to) in [(out, into), (into, out)] {
+                let bytes = self.xmpp.output(from);
+                if !bytes.is_empty() {
+                    has_moved = true;
+                    self.xmpp.feed(to, &bytes);
+                }
+            }
+        }
+        has_moved
+    }
+
+    /// Sets a setting of a site.
+    pub(crate) fn set(&self, site: &str, path: &str, value: &str) {
+        let sites = self.store.sites().unwrap();
+        let found = sites.into_iter().find(|one| &*one.key == site).unwrap();
+        let settings = found.settings.with(path, value).unwrap();
+        self.store.set_settings(found.id, &settings).unwrap();
+        self.node.refresh_sites().unwrap();
     }
 
     /// Time passes in ticks, for the node too.
@@ -253,10 +306,17 @@ fn secret() -> Secret {
     Secret::new(SecretKind::Hs256, vec![1; 32], Timestamp(START_UNIX_MS))
 }
 
-fn site() -> Site {
+/// Listeners for clients and for servers.
+fn for_both(certificate: &tls::Certificate) -> EdgeConfig {
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    let for_servers = edge::Listener::both(address, certificate.acceptor_of_servers());
+    EdgeConfig { listeners: vec![edge::Listener::plain(address), for_servers], ..EdgeConfig::default() }
+}
+
+fn site(key: &str) -> Site {
     Site {
         id: SiteId(0),
-        key: SITE.into(),
+        key: key.into(),
         name: "Forum".into(),
         mode: Mode::Open,
         guests: true,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use edge::testing::TlsEnd;
-use edge::tls::Acceptor;
+use edge::tls::{Acceptor, Authorities, CertifiedKey};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use xmpp::{Address, Found, Names, Servers};
 
-use super::SITE;
+use super::{OTHER, SITE};
 
 /// The certificate of the site's domain.
 pub(crate) struct Certificate {
@@ -17,7 +18,7 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     pub(crate) fn new() -> Certificate {
-        let made = rcgen::generate_simple_self_signed(vec![SITE.to_owned()]).unwrap();
+        let made = rcgen::generate_simple_self_signed(vec![SITE.to_owned(), OTHER.to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
         Certificate { der: made.cert.der().clone(), key }
     }
@@ -25,6 +26,30 @@ impl Certificate {
     pub(crate) fn acceptor(&self) -> Acceptor {
         let config = edge::tls::server_config(vec![self.der.clone()], self.key.clone_key()).unwrap();
         Acceptor::new(edge::tls::with_channel_bindings(&config))
+    }
+
+    /// For streams between servers.
+    pub(crate) fn acceptor_of_servers(&self) -> Acceptor {
+        let config = edge::tls::server_config(vec![self.der.clone()], self.key.clone_key()).unwrap();
+        Acceptor::new(edge::tls::with_client_certificates(&config).unwrap())
+    }
+
+    /// All other servers are this one, and their authority is its certificate.
+    pub(crate) fn servers(&self) -> Servers {
+        let folder = std::env::temp_dir().join(format!("kith-xmpp-authority-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(format!("{:p}.pem", self));
+        let encoded = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, &self.der);
+        std::fs::write(&path, format!("-----BEGIN CERTIFICATE-----\n{encoded}\n-----END CERTIFICATE-----\n"))
+            .unwrap();
+        let authorities = Authorities::new(Some(&path)).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let provider = rustls::crypto::ring::default_provider();
+        let own = CertifiedKey::from_der(vec![self.der.clone()], self.key.clone_key(), &provider).unwrap();
+        let client = authorities.client(Some(Arc::new(own)), b"xmpp-server").unwrap();
+        let without = authorities.client(None, b"xmpp-server").unwrap();
+        let names = Arc::new(ThisServer { client, without });
+        Servers { names, authorities, secret: [6; 32], known: Arc::new([]) }
     }
 
     /// The side of a client that trusts this certificate.
@@ -38,5 +63,27 @@ impl Certificate {
             .with_root_certificates(roots)
             .with_no_client_auth();
         TlsEnd::client(Arc::new(config), ServerName::try_from(SITE).unwrap()).unwrap()
+    }
+}
+
+#[derive(Debug)]
+struct ThisServer {
+    client: Arc<ClientConfig>,
+    without: Arc<ClientConfig>,
+}
+
+impl Names for ThisServer {
+    /// Only names of the two sites have a server.
+    fn look_up(&self, domain: &str, found: Found) {
+        let address = Address { to: ([127, 0, 0, 1], 5269).into(), direct_tls: domain == OTHER };
+        found(if [SITE, OTHER].contains(&domain) { vec![address] } else { Vec::new() });
+    }
+
+    /// The first site shows its certificate, and the other one proves its domain by keys.
+    fn client(&self, local: &str) -> (Arc<ClientConfig>, bool) {
+        match local {
+            SITE => (Arc::clone(&self.client), true),
+            _ => (Arc::clone(&self.without), false),
+        }
     }
 }

@@ -10,7 +10,7 @@ use xmpp_proto::xml::{Item, Limits, Reader, Tree, document};
 use super::http::At;
 use super::scram;
 use super::web_client::{frame_length, text_frame};
-use super::{SITE, Scene};
+use super::{OTHER, SITE, Scene};
 
 const SASL: &str = "urn:ietf:params:xml:ns:xmpp-sasl";
 
@@ -29,6 +29,8 @@ pub(crate) struct XmppClient {
     /// The server has closed the stream.
     pub(crate) is_over: bool,
     pub(crate) user: String,
+    /// The domain.
+    site: &'static str,
     over: Over,
     /// After STARTTLS.
     tls: Option<Box<TlsEnd>>,
@@ -74,6 +76,7 @@ impl XmppClient {
             received: Vec::new(),
             is_over: false,
             user: String::new(),
+            site: SITE,
             over,
             tls: None,
             bosh: BoshClient::new(),
@@ -83,16 +86,17 @@ impl XmppClient {
     }
 
     pub(crate) fn open_stream(&mut self, scene: &mut Scene) {
+        let site = self.site;
         if self.over == Over::WebSocket {
             let open =
-                format!("<open xmlns='urn:ietf:params:xml:ns:xmpp-framing' to='{SITE}' version='1.0'/>");
+                format!("<open xmlns='urn:ietf:params:xml:ns:xmpp-framing' to='{site}' version='1.0'/>");
             self.send(scene, &open);
             return self.read(scene);
         }
         if self.over == Over::Bosh {
             let attributes = match self.bosh.sid.is_empty() {
-                true => format!("to='{SITE}' wait='60' hold='1' ver='1.6' xmpp:version='1.0' ack='1'"),
-                false => format!("to='{SITE}' xmpp:restart='true'"),
+                true => format!("to='{site}' wait='60' hold='1' ver='1.6' xmpp:version='1.0' ack='1'"),
+                false => format!("to='{site}' xmpp:restart='true'"),
             };
             self.bosh.post(scene, &attributes, "");
             return self.read(scene);
@@ -101,7 +105,7 @@ impl XmppClient {
         self.send(
             scene,
             &format!(
-                "<?xml version='1.0'?><stream:stream to='{SITE}' version='1.0' xmlns='jabber:client' \
+                "<?xml version='1.0'?><stream:stream to='{site}' version='1.0' xmlns='jabber:client' \
                  xmlns:stream='http://etherx.jabber.org/streams'>"
             ),
         );
@@ -111,6 +115,22 @@ impl XmppClient {
     /// Signs in with a token of the site, and binds the resource.
     pub(crate) fn sign_in(scene: &mut Scene, user: &str, resource: &str) -> XmppClient {
         XmppClient::sign_in_over(scene, Over::Tcp, user, resource)
+    }
+
+    /// Signs in at the other site.
+    pub(crate) fn sign_in_elsewhere(scene: &mut Scene, user: &str, resource: &str) -> XmppClient {
+        let mut client = XmppClient::connect(scene, Over::Tcp, "");
+        client.site = OTHER;
+        client.open_stream(scene);
+        client.user = user.to_owned();
+        let token = scene.token(user);
+        client.authenticate_plain(scene, user, &token);
+        assert_eq!(client.take().root().name(), "success");
+        client.open_stream(scene);
+        client.received.clear();
+        client.bind(scene, resource);
+        assert_eq!(client.take().root().attr("type"), Some("result"));
+        client
     }
 
     pub(crate) fn sign_in_over(scene: &mut Scene, over: Over, user: &str, resource: &str) -> XmppClient {

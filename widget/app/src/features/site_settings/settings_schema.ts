@@ -37,4 +37,7 @@ export const SETTINGS = {
   'retention.rooms': { is: 'records', default: [] },
   'previews.on': { is: 'switch', default: false },
   'xmpp.enabled': { is: 'switch', default: true },
+  'federation.on': { is: 'switch', default: false },
+  'federation.only': { is: 'list', default: [] },
+  'federation.except': { is: 'list', default: [] },
 } as const;

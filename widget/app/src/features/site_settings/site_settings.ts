@@ -52,6 +52,7 @@ const GROUP_OF_PART: Record<PartOf<keyof typeof SETTINGS>, GroupName> = {
   filters: 'filters',
   previews: 'filters',
   xmpp: 'members',
+  federation: 'members',
 };
 
 const SHOWN: readonly Setting[] = Object.keys(SETTINGS)

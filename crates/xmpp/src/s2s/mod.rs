@@ -1,0 +1,156 @@
+//! Streams between servers, and the users of other servers. `docs/design/federation.md` has the reasons.
+//!
+//! A worker *owns* some remote domains ([`owner`]): their users and the links to their servers are on that worker alone. Streams that
+//! other servers open may be on any worker, and send their stanzas to the owner by mail.
+
+mod address;
+mod dial;
+mod directory;
+mod initiator;
+mod link;
+mod responder;
+mod server_iq;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod user;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use chat::{SiteId, Sub};
+use edge::Handle;
+use edge::tls::{Authorities, ClientConfig};
+use xmpp_proto::payload::dialback::Verdict;
+use xmpp_proto::stanza::Condition;
+
+use crate::config::Shared;
+use crate::extensions::{Extension, Spec};
+use dial::Dials;
+pub use directory::Directory;
+pub(crate) use initiator::Pair;
+use link::Links;
+pub(crate) use stream::Stream;
+use user::RemoteUsers;
+pub(crate) use user::{Outlet, is_session};
+
+pub(crate) const DIALBACK: Extension = Extension {
+    spec: Spec::Xep(220),
+    name: "Server Dialback",
+    version: "1.1.1",
+    scenario: "federation",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
+pub(crate) const DIALBACK_KEYS: Extension = Extension {
+    spec: Spec::Xep(185),
+    name: "Dialback Key Generation and Validation",
+    version: "1.0",
+    ..DIALBACK
+};
+
+pub(crate) const EXTERNAL: Extension = Extension {
+    spec: Spec::Xep(178),
+    name: "Best Practices for Use of SASL EXTERNAL with Certificates",
+    version: "1.2",
+    ..DIALBACK
+};
+
+/// A place where the server of a domain may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Address {
+    pub to: SocketAddr,
+    /// TLS begins at once (XEP-0368), without STARTTLS.
+    pub direct_tls: bool,
+}
+
+/// Receives the addresses of a server, the best first. None: the domain has none.
+pub type Found = Box<dyn FnOnce(Vec<Address>) + Send>;
+
+/// What this gateway needs to know about other servers.
+pub trait Names: Send + Sync + fmt::Debug {
+    /// Finds the addresses of a domain's server. Must not block. The addresses are public, or the operator has chosen them.
+    fn look_up(&self, domain: &str, found: Found);
+    /// TLS for connections in the name of a local domain. True: it shows a certificate of that domain.
+    fn client(&self, local: &str) -> (Arc<ClientConfig>, bool);
+}
+
+/// Settings of streams between servers.
+#[derive(Debug, Clone)]
+pub struct Servers {
+    pub names: Arc<dyn Names>,
+    pub authorities: Authorities,
+    /// Of dialback keys; random for each process.
+    pub secret: [u8; 32],
+    /// The remote users of all sites in the store, when the node starts.
+    pub known: Arc<[(SiteId, Sub)]>,
+}
+
+/// Mail between workers, and from the look-up of names.
+pub struct Letter(pub(crate) Content);
+
+pub(crate) enum Content {
+    /// The remote user of a site must have a session. `asker`: the stream of a member that waits for it.
+    Ensure { site: SiteId, user: Sub, is_known: bool, asker: Option<Handle> },
+    /// The answer to the asker: whether a member can address the user now.
+    Ensured { to: Handle, is_there: bool },
+    /// A stanza of another server, as a document of `jabber:client`.
+    Stanza { pair: Pair, document: Box<[u8]> },
+    /// The addresses of a dial.
+    Found { dial: u64, addresses: Vec<Address> },
+    /// The outcome of the check of a key.
+    Checked { to: Handle, pair: Pair, verdict: Verdict },
+    /// A message of the stream `to` could not be delivered.
+    Bounced { to: Handle, id: Box<str>, from: Box<str>, condition: Condition },
+}
+
+impl Letter {
+    pub(crate) fn recipient(&self) -> Option<Handle> {
+        match &self.0 {
+            Content::Ensured { to, .. } | Content::Checked { to, .. } | Content::Bounced { to, .. } => {
+                Some(*to)
+            }
+            Content::Ensure { .. } | Content::Stanza { .. } | Content::Found { .. } => None,
+        }
+    }
+}
+
+/// The part of one worker.
+#[derive(Default)]
+pub(crate) struct Federation {
+    users: RemoteUsers,
+    links: Links,
+    dials: Dials,
+}
+
+/// The worker that owns a remote domain.
+pub(crate) fn owner(domain: &str, workers: usize) -> usize {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let hash = domain.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    (hash % workers.max(1) as u64) as usize
+}
+
+/// The remote domain of a remote user.
+pub(crate) fn domain_of(user: &Sub) -> Option<&str> {
+    user.remote_address()?.split_once('@').map(|(_, domain)| domain)
+}
+
+impl Shared {
+    /// Whether members of a site can address this remote user at all.
+    pub(crate) fn reaches(&self, site: SiteId, user: &Sub) -> bool {
+        self.config.servers.is_some()
+            && domain_of(user).is_some_and(|domain| self.node.talks_with(site, domain))
+    }
+
+    pub(crate) fn send_to_owner(&self, domain: &str, content: Content) {
+        let worker = owner(domain, self.mailboxes.workers());
+        self.mailboxes.send(worker, crate::gateway::Mail::Servers(Box::new(Letter(content))));
+    }
+
+    pub(crate) fn send_to_worker(&self, worker: usize, content: Content) {
+        self.mailboxes.send(worker, crate::gateway::Mail::Servers(Box::new(Letter(content))));
+    }
+}

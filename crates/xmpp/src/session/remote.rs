@@ -1,0 +1,87 @@
+//! Stanzas of a member to users of other servers, and what comes back.
+
+use chat::messages::{Command, MessageName};
+use chat::{MarkerSet, Sub, To};
+use xmpp_proto::ns;
+use xmpp_proto::payload::receipts::Receipt;
+use xmpp_proto::stanza::{Condition, StanzaError, StanzaKind};
+use xmpp_proto::xml::{Element, Open, document};
+
+use super::message::own_id;
+use super::named_message::found;
+use super::{Asked, Flags, Turn};
+use crate::s2s::{Content, domain_of};
+
+/// Whether the receiver of a stanza is known to have a session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RemoteUser {
+    MayBeMissing,
+    Exists,
+}
+
+impl Turn<'_, '_> {
+    /// The first contact makes the remote user. Meanwhile the stanza and all later ones wait.
+    pub(super) fn waits_for_remote(&mut self, element: Element<'_>, kind: StanzaKind, user: &Sub) -> bool {
+        let begins = match (kind, element.attr("type")) {
+            (StanzaKind::Message, Some("error" | "groupchat")) => false,
+            (StanzaKind::Message, _) => element.child("body", ns::CLIENT).is_some(),
+            (StanzaKind::Presence, kind) => matches!(kind, Some("subscribe" | "subscribed")),
+            (StanzaKind::Iq, _) => false,
+        };
+        let (shared, site) = (&self.gateway.shared, self.session.user.site);
+        if !begins || shared.remote_users.has(site, user) {
+            return false;
+        }
+        let Some(domain) = domain_of(user) else { return false };
+        let asker = Some(self.io.handle());
+        shared.send_to_owner(domain, Content::Ensure { site, user: user.clone(), is_known: false, asker });
+        let mut stanza = Vec::new();
+        element.write(&mut stanza, "");
+        self.session.extra().for_remote = Some(stanza.into());
+        self.pause();
+        true
+    }
+
+    /// The receiver has a session now, or cannot have one.
+    pub(crate) fn remote_user_ensured(&mut self, is_there: bool) {
+        let Some(stanza) = self.session.extra().for_remote.take() else { return };
+        self.session.drop_empty_extra();
+        self.session.set(Flags::PAUSED, false);
+        let limits = self.gateway.shared.config.limits;
+        // It was read with the same limits; only its namespace was added.
+        if let Ok(tree) = document(&stanza, &limits)
+            && let Some(kind) = StanzaKind::of(tree.root())
+        {
+            match is_there {
+                true => self.addressed_stanza(tree.root(), kind, RemoteUser::Exists),
+                false => self.refuse(tree.root(), &StanzaError::new(Condition::RemoteServerNotFound)),
+            }
+        }
+        // A look-up of a message has paused the stream again, and reads further itself.
+        if !self.session.is_paused() {
+            self.io.read_on();
+        }
+    }
+
+    /// A message of this session could not be delivered to another server.
+    pub(crate) fn bounced(&mut self, id: &str, from: &str, condition: Condition) {
+        let (id, to) = (own_id(id).to_owned(), self.session.jid.as_str().to_owned());
+        self.send(|out| {
+            let open = Open::new(out, "message").attr("type", "error").attr("id", &id);
+            open.attr("from", from).attr("to", &to).children(|out| StanzaError::new(condition).write(out));
+        });
+    }
+
+    /// The device of a user of another server has received a message. True: the stanza was a receipt.
+    pub(super) fn receipt_of_server(&mut self, element: Element<'_>, user: &Sub) -> bool {
+        let Some(Receipt::Received { id }) = Receipt::of(element) else { return false };
+        let command = Command::Find { to: To::User(user.clone()), name: MessageName::Theirs(id.into()) };
+        self.continue_then(Asked::internal(), command, |turn, _, answer| {
+            if let Some(message) = answer.ok().and_then(found) {
+                let (conversation, set) = (message.conversation, MarkerSet::Received(message.seq));
+                turn.command(Command::Mark { conversation, set });
+            }
+        });
+        true
+    }
+}
