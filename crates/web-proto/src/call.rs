@@ -19,7 +19,7 @@ pub enum CallAction<'a> {
         #[serde(borrow)]
         sdp: Cow<'a, str>,
     },
-    /// Accept the call. Answered by `joined`.
+    /// Accept the call. `sdp` is empty if that of `ring` is: the caller sends an `offer` next. Answered by `joined`.
     Accept {
         #[serde(borrow)]
         call: Cow<'a, str>,
@@ -95,7 +95,7 @@ pub enum CallNews<'a> {
         #[serde(borrow)]
         ticket: Cow<'a, str>,
     },
-    /// Another user calls. `ice` comes with it.
+    /// Another user calls. `sdp` is empty if the caller sends an `offer` once the call is accepted. `ice` comes with it.
     Ring {
         #[serde(borrow)]
         user: Cow<'a, str>,
@@ -135,7 +135,7 @@ pub enum CallNews<'a> {
     Hold { on: bool },
     /// The other user has lost the connection to the server. The call ends unless they return within 20 s.
     Away,
-    /// The other user has returned, with an offer of a new connection: send `answer`.
+    /// The other user has returned, with an offer of a new connection: send `answer`. With an empty `sdp` the connection continues.
     Back {
         #[serde(borrow)]
         sdp: Cow<'a, str>,

@@ -198,7 +198,8 @@ export class Calls {
         return this.host.signal({ what: 'answer', sdp: event.sdp });
       case 'back':
         this.#set({ ...mine, away: false, held: false });
-        return this.host.signal({ what: 'back', sdp: event.sdp });
+        // Without an offer the connection continues.
+        return event.sdp === '' ? undefined : this.host.signal({ what: 'back', sdp: event.sdp });
       case 'offer':
       case 'answer':
         return this.host.signal({ what: event.news, sdp: event.sdp });

@@ -239,6 +239,10 @@ impl Call {
         now: Timestamp,
     ) -> Result<Effects, Refusal> {
         let Stage::Ringing(ringing) = &mut self.stage else { return Err(Refusal::NoSuchCall) };
+        // Without an offer there is nothing to answer yet.
+        if answer.is_empty() != ringing.offer.is_empty() {
+            return Err(Refusal::BadValue);
+        }
         let candidates = std::mem::take(&mut ringing.candidates);
         self.callee.seat = Seat::Taken(by);
         self.callee.ticket = ticket;
@@ -288,6 +292,8 @@ impl Call {
         effects.answer = Some(CallNews::Rejoined { media: self.media, hold, away, ms });
         let other = other.seat;
         match (&mut self.stage, other) {
+            // The connection continues, so the offer that rings stays valid.
+            (Stage::Ringing(_), _) if offer.is_empty() => {}
             (Stage::Ringing(ringing), _) => {
                 ringing.offer = offer;
                 ringing.candidates.clear();
@@ -411,9 +417,7 @@ impl CallStep {
 
     fn check(&self) -> Result<(), Refusal> {
         match self {
-            CallStep::Accept { answer: text } | CallStep::Rejoin { offer: text, .. } => {
-                check_description(text)
-            }
+            CallStep::Accept { answer: text } | CallStep::Rejoin { offer: text, .. } => check_length(text),
             CallStep::Offer(text) | CallStep::Answer(text) => check_description(text),
             CallStep::Candidate(text) if text.len() > CANDIDATE_BYTES => Err(Refusal::BadValue),
             CallStep::Candidate(_) | CallStep::Decline { .. } | CallStep::HangUp | CallStep::Hold(_) => {
@@ -424,7 +428,12 @@ impl CallStep {
 }
 
 pub(super) fn check_description(text: &str) -> Result<(), Refusal> {
-    if (1..=DESCRIPTION_BYTES).contains(&text.len()) { Ok(()) } else { Err(Refusal::BadValue) }
+    if text.is_empty() { Err(Refusal::BadValue) } else { check_length(text) }
+}
+
+/// Of a description that may be empty: a party sends it later.
+pub(super) fn check_length(text: &str) -> Result<(), Refusal> {
+    if text.len() <= DESCRIPTION_BYTES { Ok(()) } else { Err(Refusal::BadValue) }
 }
 
 #[cfg(test)]

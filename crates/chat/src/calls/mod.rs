@@ -71,8 +71,9 @@ impl Calls {
         self.table.live() + self.table.groups()
     }
 
-    pub(crate) fn is_in_call(&self, user: UserId, call: CallId) -> bool {
-        self.call_of(user) == Some(call)
+    /// `call`: None for any.
+    pub(crate) fn is_in_call(&self, user: UserId, call: Option<CallId>) -> bool {
+        self.call_of(user).is_some_and(|own| call.is_none_or(|call| call == own))
     }
 
     /// The call in which the user is.
@@ -136,13 +137,19 @@ impl fmt::Debug for CallTicket {
 /// An action of a client in a call.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum CallAction {
-    Invite { user: Sub, media: Media, offer: Arc<str> },
+    /// An empty offer: the caller sends one once the call is accepted, with [`CallStep::Offer`].
+    Invite {
+        user: Sub,
+        media: Media,
+        offer: Arc<str>,
+    },
     Of(CallId, CallStep),
 }
 
 /// A step of an existing call.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum CallStep {
+    /// The answer is empty if the offer is.
     Accept {
         answer: Arc<str>,
     },
@@ -156,7 +163,7 @@ pub enum CallStep {
     /// An empty text: the sender has no further candidates.
     Candidate(Arc<str>),
     Hold(bool),
-    /// From a new session of a party, with an offer for a new connection.
+    /// From a new session of a party, with an offer for a new connection. An empty one: the media connection continues.
     Rejoin {
         ticket: CallTicket,
         offer: Arc<str>,
@@ -203,7 +210,7 @@ pub enum CallNews {
     Hold(bool),
     /// The other party's session has ended; its place is kept for [`AWAY_MS`].
     Away,
-    /// The other party has returned, with an offer for a new connection.
+    /// The other party has returned, with an offer for a new connection. An empty one: the connection continues.
     Back {
         offer: Arc<str>,
     },

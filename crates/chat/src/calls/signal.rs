@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use crate::calls::machine::{Recipient, check_description};
+use crate::calls::machine::{Recipient, check_length};
 use crate::calls::store::NewCallEntry;
 use crate::calls::table::{Invitation, Invited, Moved, Shard};
 use crate::calls::{
@@ -102,7 +102,7 @@ impl Calls {
         let site = &asker.site.site;
         let from = site.settings.calls.from.unwrap_or(config.from);
         let allowed = may_call(from, site.mode, peer.is_banned, peer.relation);
-        let sound = check_description(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
+        let sound = check_length(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
         if let Err(refusal) = sound {
             return self.sessions.refuse(session.handle, answer_to(re), refusal);
         }

@@ -45,6 +45,12 @@ fn up() -> Call {
     call
 }
 
+/// Ann calls from an app, whose offer follows after the acceptance.
+fn ringing_without_offer() -> Call {
+    let caller = (ann(10), sub("ann"), TICKET);
+    Call::new(CallId(5), Media::Audio, caller, (user(2), sub("bob")), "".into(), now(0))
+}
+
 /// The effects of a step, as text: the answer, the events with their receivers, and the end.
 fn said(outcome: &Result<Effects, Refusal>) -> String {
     let effects = match outcome {
@@ -85,6 +91,31 @@ fn steps_of_a_ringing_call() {
     let again = CallStep::Rejoin { ticket: TICKET, offer: "o".into() };
     check(ringing(), ann(10), again.clone(), "answer Rejoined, bob: Ring");
     check(ringing(), ann(11), again, "answer Rejoined, 10: Elsewhere, bob: Ring");
+}
+
+#[test]
+fn an_offer_may_follow_the_acceptance() {
+    let accept = |answer: &str| CallStep::Accept { answer: answer.into() };
+    check(ringing_without_offer(), bob(20), accept(""), "answer Joined, bob but 20: Elsewhere, 10: Accepted");
+    check(ringing_without_offer(), bob(20), accept("a"), "BadValue");
+    check(ringing(), bob(20), accept(""), "BadValue");
+    let mut up = ringing_without_offer();
+    up.step(bob(20), accept(""), CallTicket::of(8), now(1_000)).expect("it rings");
+    check(up, ann(10), CallStep::Offer("o".into()), "answer Done, 20: Offer");
+}
+
+#[test]
+fn a_party_may_return_to_a_connection_that_continues() {
+    let back = |ticket| CallStep::Rejoin { ticket, offer: "".into() };
+    check(up(), ann(11), back(TICKET), "answer Rejoined after 60000 ms, 10: Elsewhere, 20: Back");
+    let mut call = ringing();
+    assert_eq!(
+        said(&call.step(ann(11), back(TICKET), CallTicket::of(9), now(2_000))),
+        "answer Rejoined, 10: Elsewhere"
+    );
+    let Some(CallNews::Ring { offer, .. }) = call.ring(false) else { panic!("it rings") };
+    assert_eq!(&*offer, "offer");
+    check(up(), ann(11), back(CallTicket::of(1)), "NoSuchCall");
 }
 
 #[test]

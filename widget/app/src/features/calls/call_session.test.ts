@@ -330,6 +330,33 @@ describe('a called user', () => {
     expect(connections[0]?.candidates).toEqual([{ candidate: 'x' }]);
   });
 
+  test('accepts the call of an app, whose offer follows', async () => {
+    const one = scene();
+    await one.hear({ ...ring, sdp: '' });
+    one.answer(({ action }) =>
+      one.event(action === 'accept' ? { news: 'joined', ticket: 't' } : { news: 'done' }),
+    );
+    await one.session.accept('audio');
+    expect(one.said).toEqual([{ action: 'accept', call: 'c1', sdp: '' }]);
+    expect([one.shown()?.stage, connections[0]?.remoteDescription]).toEqual(['up', null]);
+    // A browser with one transport for all media refuses the offers of some apps.
+    expect(connections[0]?.configuration.bundlePolicy).toBe('balanced');
+    await one.hear({ news: 'offer', sdp: 'their offer' });
+    expect(connections[0]?.remoteDescription).toEqual({ type: 'offer', sdp: 'their offer' });
+    expect(one.said.at(-1)).toEqual({ action: 'answer', call: 'c1', sdp: 'answer' });
+  });
+
+  test('keeps the connection to an app that has been away', async () => {
+    const one = scene();
+    await one.hear(ring);
+    one.answer(() => one.event({ news: 'joined', ticket: 't' }));
+    await one.session.accept('audio');
+    await one.hear({ news: 'away' });
+    expect(one.shown()?.away).toBe(true);
+    await one.hear({ news: 'back', sdp: '' });
+    expect([one.shown()?.away, connections.length, connections[0]?.closed]).toEqual([false, 1, false]);
+  });
+
   test('connects to a stranger through the relay, and sees a warning without a relay', async () => {
     const one = scene({ contact: 'none' });
     await one.hear(ring);

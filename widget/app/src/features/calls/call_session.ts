@@ -8,7 +8,7 @@ import { claim, forget, keep, remembered, type TabStorage } from './call_storage
 import { begun, type CallView, type End, endOf, endsQuickly } from './call_view.ts';
 import { LocalMedia } from './local_media.ts';
 import { QualityMeter, SAMPLE_MS } from './network_quality.ts';
-import { AGAIN_MS, canRelay, PeerConnection, REACH_MS } from './peer_connection.ts';
+import { AGAIN_MS, canRelay, PeerConnection, type PeerConnectionHost, REACH_MS } from './peer_connection.ts';
 import { Timers } from './timers.ts';
 
 export interface CallSessionHost {
@@ -84,10 +84,11 @@ export class CallSession {
     const relay = this.#relayOnly(call);
     if (relay === 'missing') return this.#refuse('noRelay');
     try {
-      const path = this.#connect(call, relay);
       // Use the newest offer: the caller may have reconnected with another one meanwhile.
       const offer = this.#calls.offer?.sdp ?? '';
-      const answer = await path.answer(offer, this.#own.mic, this.#sent());
+      const path = this.#connect(call, relay, offer === '');
+      // An app sends its offer once the call is accepted.
+      const answer = offer && (await path.answer(offer, this.#own.mic, this.#sent()));
       if (turn !== this.#turn) return;
       await this.#calls.accept(answer);
       path.placed();
@@ -284,7 +285,7 @@ export class CallSession {
       case 'candidate':
         return this.#path?.candidate(signal.candidate);
       case 'offer': {
-        const answer = await this.#path?.answer(signal.sdp);
+        const answer = await this.#path?.answer(signal.sdp, this.#own.mic, this.#sent());
         if (answer) await this.#calls.say('answer', answer);
         return;
       }
@@ -301,14 +302,16 @@ export class CallSession {
 
   // -- the connection --
 
-  #connect(call: Call | undefined, relayOnly: boolean): PeerConnection {
+  /** `ofApp`: the offer of an app will follow. Some apps need a transport for each kind of media. */
+  #connect(call: Call | undefined, relayOnly: boolean, ofApp = false): PeerConnection {
     this.#path?.close();
-    const path: PeerConnection = new PeerConnection(call?.ice ?? [], relayOnly, {
+    const host: PeerConnectionHost = {
       say: candidate => void this.#calls.candidate(candidate).catch(() => undefined),
       told: theirs => this.#path === path && this.#set({ theirs }),
       came: () => this.#path === path && this.#set({ voice: path.voice, picture: path.picture }),
       changed: () => this.#path === path && this.#pathChanged(path),
-    });
+    };
+    const path = new PeerConnection(call?.ice ?? [], relayOnly, host, ofApp ? 'balanced' : 'max-bundle');
     this.#path = path;
     this.#set({ connected: false, hidden: relayOnly, voice: undefined, picture: undefined });
     this.#say();

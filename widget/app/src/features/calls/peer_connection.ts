@@ -56,6 +56,7 @@ export class PeerConnection {
     ice: readonly IceServer[],
     private relayOnly: boolean,
     private readonly host: PeerConnectionHost,
+    private readonly bundlePolicy: RTCBundlePolicy = 'max-bundle',
   ) {
     this.#pc = new RTCPeerConnection(this.#configured(ice));
     this.#pc.onicecandidate = ({ candidate }) => this.#say(candidate ? JSON.stringify(candidate) : '');
@@ -185,7 +186,7 @@ export class PeerConnection {
     return {
       iceServers: ice.map(one => ({ ...one })),
       iceTransportPolicy: this.relayOnly ? 'relay' : 'all',
-      bundlePolicy: 'max-bundle',
+      bundlePolicy: this.bundlePolicy,
     };
   }
 
