@@ -12,12 +12,12 @@ use crate::Credentials;
 /// Whether the call of these credentials exists, with the user in it. It may lock, but must not block on I/O.
 pub type IsLive = Arc<dyn Fn(CallOf) -> bool + Send + Sync>;
 
-/// A user's place in a call, by the numbers in a name.
+/// A user's place in a call, by the numbers in a name. `call`: None for any call of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallOf {
     pub site: u32,
     pub user: u32,
-    pub call: u64,
+    pub call: Option<u64>,
 }
 
 /// Whether data may be relayed to an address. It has no default, because permitting every address would open the network behind us.

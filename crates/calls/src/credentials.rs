@@ -92,7 +92,8 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Parses a name: `SECONDS:SITE-USER-CALL` with numbers in hex, `SECONDS:SITE-USER-check`, or `SECONDS:ANYTHING` of other programs.
+/// Parses a name: `SECONDS:SITE-USER-CALL` with numbers in hex, `SECONDS:SITE-USER-calls`, `SECONDS:SITE-USER-check`, or
+/// `SECONDS:ANYTHING` of other programs.
 pub(crate) fn owner(name: &str) -> Option<Owner<'_>> {
     let (until, rest) = name.split_once(':').filter(|_| name.len() <= NAME_BYTES)?;
     let until = until.parse().ok()?;
@@ -111,7 +112,8 @@ fn ours(rest: &str) -> Option<(&str, For)> {
     let (site, number) = (u32::from_str_radix(site, 16).ok()?, u32::from_str_radix(number, 16).ok()?);
     let what_for = match what_for {
         "check" => For::Check,
-        call => For::Call(CallOf { site, user: number, call: u64::from_str_radix(call, 16).ok()? }),
+        "calls" => For::Call(CallOf { site, user: number, call: None }),
+        call => For::Call(CallOf { site, user: number, call: Some(u64::from_str_radix(call, 16).ok()?) }),
     };
     Some((user, what_for))
 }
@@ -142,9 +144,10 @@ mod tests {
     #[test]
     fn names_are_read_or_refused() {
         let read = |name| owner(name).map(|owner| (owner.until, owner.site, owner.user, owner.what_for));
-        let call = For::Call(CallOf { site: 7, user: 0x1f, call: 0xfeed });
+        let call = |call| For::Call(CallOf { site: 7, user: 0x1f, call });
         for (name, site, user, what_for) in [
-            ("7-1f-000000000000feed", 7, "7-1f", call),
+            ("7-1f-000000000000feed", 7, "7-1f", call(Some(0xfeed))),
+            ("7-1f-calls", 7, "7-1f", call(None)),
             ("7-1f-check", 7, "7-1f", For::Check),
             ("7-1f", 7, "7-1f", For::Anything),
             ("anna", 0, "anna", For::Anything),

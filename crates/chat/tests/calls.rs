@@ -317,9 +317,10 @@ fn the_servers_of_a_token() {
     let (call, _) = call(&scene, &ann, "bob");
     let turn = ask(SITE, &token).ok().and_then(|ice| ice.turn).expect("there is one");
     assert_eq!((turn.expires.0, &*turn.username), (scene.now + 60_000, &*name(&turn, &call.to_string())));
-    let are_in = |scene: &Scene| [&ann, &bob].map(|who| scene.node.is_in_call(who.session.user, call));
+    let are_in = |scene: &Scene| [&ann, &bob].map(|who| scene.node.is_in_call(who.session.user, Some(call)));
     assert_eq!(are_in(&scene), [true, true]);
-    assert!(!scene.node.is_in_call(ann.session.user, CallId(call.0 ^ 1)));
+    assert!(!scene.node.is_in_call(ann.session.user, Some(CallId(call.0 ^ 1))));
+    assert!(scene.node.is_in_call(ann.session.user, None));
     scene.ask(
         &ann,
         Request::new(9, calls::Command::Direct { action: CallAction::Of(call, CallStep::HangUp) }),
@@ -327,6 +328,12 @@ fn the_servers_of_a_token() {
     assert_eq!(are_in(&scene), [false, false]);
     let turn = ask(SITE, &token).ok().and_then(|ice| ice.turn).expect("there is one");
     assert_eq!(*turn.username, *name(&turn, "check"));
+    // A session may ask before a call: its credentials are of use once the member is in one.
+    let answer = scene.ask(&ann, Request::new(10, calls::Command::Servers));
+    let [event!(Some(10), calls::Servers(ice))] = &answer[..] else { panic!("no servers: {answer:?}") };
+    let turn = ice.turn.as_ref().expect("there is one");
+    assert_eq!((turn.expires.0, &*turn.username), (scene.now + 60_000, &*name(turn, "calls")));
+    assert!(!scene.node.is_in_call(ann.session.user, None));
     assert_eq!(ask("elsewhere", &token).err(), Some(Refusal::NoSuchSite));
     assert_eq!(ask(SITE, "a.b.c").err(), Some(Refusal::BadToken));
     scene.store.set_banned(ann.session.user, true, Box::new(|_| {}));

@@ -114,6 +114,7 @@ commands! {
         group(GroupAction::Signal { to: Place(7), signal: GroupSignal::Answer(TEXT.into()) }),
         group(GroupAction::Signal { to: Place(7), signal: GroupSignal::Candidate(TEXT.into()) }),
     ],
+    Command::Calls(calls::Command::Servers) => [calls::Command::Servers],
     Command::Contacts(contacts::Command::Change { .. }) => [
         contacts::Command::Change { action: ContactAction::Request, user: sub("ann") },
         contacts::Command::Change { action: ContactAction::Unblock, user: sub("ann") },

@@ -30,7 +30,7 @@ variants! {
     contacts Contacts: Contact Contacts People Profiles;
     notifications Notifications: Settings;
     moderation Moderation: Reported Reports Report Moderated Audit Notices Notice Site Settings NotSet FilterTested;
-    calls Calls: Call GroupCall;
+    calls Calls: Call GroupCall Servers;
     rooms Rooms: Room MemberCount Left Member Members Link Links Invitation Rooms Entered Occupant
         Occupants Names;
     messages Messages: Ack Message Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
@@ -576,6 +576,7 @@ fn answers() -> Vec<Event> {
         })
         .into(),
         presence::Event::RelayDone.into(),
+        calls::Event::Servers(Arc::new(ice().unwrap())).into(),
     ]
 }
 

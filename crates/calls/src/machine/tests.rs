@@ -55,7 +55,7 @@ fn a_relay_ends_with_the_call_that_it_is_for() {
         let permit = at.caller.permit(&[peer]);
         assert!(matches!(scene.ask(at, &permit), Heard::Success { .. }));
     }
-    let [of_anna, of_ben] = [0x1f, 0x2a].map(|user| crate::CallOf { site: 7, user, call: 0xfeed });
+    let [of_anna, of_ben] = [0x1f, 0x2a].map(|user| crate::CallOf { site: 7, user, call: Some(0xfeed) });
     over.lock().unwrap().push(of_anna);
     let refresh = anna.caller.refresh(600);
     assert_eq!(refused(scene.ask(&mut anna, &refresh)), 403, "nothing is prolonged");

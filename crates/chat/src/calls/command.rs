@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ConversationId;
-use crate::calls::{CallAction, Calls, GroupAction};
+use crate::calls::{CallAction, Calls, CredentialFor, Event, GroupAction};
 use crate::command::{Answer, Policy, command_of};
 use crate::session::Context;
 use crate::session::publication::Publication;
+use crate::session::request_limits::RequestKind;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Command {
@@ -18,9 +19,11 @@ pub enum Command {
     Direct { action: CallAction },
     /// An action in the call of a room.
     Group { conversation: ConversationId, action: GroupAction },
+    /// STUN and TURN servers. The credentials are of use only while the user is in a call.
+    Servers,
 }
 
-command_of! { Calls, Command: Direct, Group, }
+command_of! { Calls, Command: Direct, Group, Servers, }
 
 impl Command {
     pub(crate) fn policy(&self) -> Policy {
@@ -28,6 +31,7 @@ impl Command {
             Command::Direct { action: CallAction::Invite { .. } } => true,
             Command::Direct { action: CallAction::Of(..) } => false,
             Command::Group { action, .. } => action.is_join(),
+            Command::Servers => return Policy { counts_as: Some(RequestKind::Ice), ..Policy::PLAIN },
         };
         Policy { answer: Answer::NumberOrNone, ..Policy::speaks(speaks) }
     }
@@ -38,7 +42,8 @@ impl Command {
             Command::Direct {
                 action: CallAction::Invite { user: _, media: _, offer: _ } | CallAction::Of(_, _),
             }
-            | Command::Group { conversation: _, action: _ } => Publication::default(),
+            | Command::Group { conversation: _, action: _ }
+            | Command::Servers => Publication::default(),
         }
     }
 }
@@ -50,6 +55,11 @@ impl Calls {
             Command::Direct { action } => self.call(asker, is_waiting, re, action, now),
             Command::Group { conversation, action } => {
                 self.group_call(asker, re, conversation, action, now);
+            }
+            Command::Servers => {
+                let session = asker.session;
+                let ice = self.config.calls.ice(session.user, CredentialFor::AnyCall, now);
+                self.sessions.answer_if_asked(session.handle, re, Event::Servers(Arc::new(ice)));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallEvent, CallNews, GroupEvent, Outcome};
+use super::{CallEvent, CallNews, GroupEvent, Ice, Outcome};
 use crate::event::{Answers, Policy};
 use crate::privacy::Signal;
 
@@ -14,6 +14,8 @@ use crate::privacy::Signal;
 pub enum Event {
     Call(Arc<CallEvent>),
     GroupCall(Arc<GroupEvent>),
+    /// The answer to [`Command::Servers`](super::Command::Servers).
+    Servers(Arc<Ice>),
 }
 
 impl Event {
@@ -22,6 +24,7 @@ impl Event {
             Event::Call(_) | Event::GroupCall(_) => {
                 Policy { answers: Answers::RequestOrNone, ..Policy::LIVE }
             }
+            Event::Servers(_) => Policy::ANSWER,
         }
     }
 
@@ -44,7 +47,7 @@ impl Event {
                 | CallNews::Rejoined { .. }
                 | CallNews::Done => None,
             },
-            Event::GroupCall(_) => None,
+            Event::GroupCall(_) | Event::Servers(_) => None,
         }
     }
 }

@@ -57,6 +57,8 @@ const CHECK_MS: u64 = 20_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CredentialFor {
     Call(CallId),
+    /// Whatever call the user is in: for clients that ask before a call begins.
+    AnyCall,
     /// A client tests whether it can reach a relay, before any call.
     Check,
 }
@@ -107,6 +109,7 @@ impl Turn {
     fn credentials(&self, user: UserId, what_for: CredentialFor, now: Timestamp) -> IceTurn {
         let (life_ms, what_for) = match what_for {
             CredentialFor::Call(call) => (self.life_ms, call.to_string()),
+            CredentialFor::AnyCall => (self.life_ms, "calls".to_owned()),
             CredentialFor::Check => (self.life_ms.min(CHECK_MS), "check".to_owned()),
         };
         let expires = Timestamp((now.0 + life_ms) / 1000 * 1000);
@@ -138,6 +141,8 @@ mod tests {
         assert_eq!(made.expires, Timestamp(1_800_003_600_000));
         let check = turn.credentials(user, CredentialFor::Check, Timestamp(1_800_000_000_999));
         assert_eq!(&*check.username, "1800000020:7-1f-check");
+        let member = turn.credentials(user, CredentialFor::AnyCall, Timestamp(1_800_000_000_999));
+        assert_eq!(&*member.username, "1800003600:7-1f-calls");
         assert!(!format!("{turn:?}").contains("110"), "the secret is in no log");
     }
 }

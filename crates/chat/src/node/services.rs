@@ -82,8 +82,8 @@ impl Node {
         self.inner.sign_in.ice(site_key, token, address, now, then);
     }
 
-    /// Whether the user is in this call. A TURN server asks every few seconds for each relay.
-    pub fn is_in_call(&self, user: UserId, call: CallId) -> bool {
+    /// Whether the user is in this call; None: in any. A TURN server asks every few seconds for each relay.
+    pub fn is_in_call(&self, user: UserId, call: Option<CallId>) -> bool {
         self.inner.calls.is_in_call(user, call)
     }
 

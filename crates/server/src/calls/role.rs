@@ -67,7 +67,7 @@ impl Role {
             is_live: Arc::new(move |call| {
                 let user = UserId { site: SiteId(call.site), num: call.user };
                 let node = node.get().and_then(Weak::upgrade);
-                node.is_some_and(|node| node.is_in_call(user, CallId(call.call)))
+                node.is_some_and(|node| node.is_in_call(user, call.call.map(CallId)))
             }),
             may_relay: Arc::new(move |ip| reach::is_public(ip) || opened.contain(ip)),
             quotas,

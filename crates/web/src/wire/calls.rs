@@ -18,6 +18,7 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
             ice: event.ice.as_ref().map(servers).unwrap_or_default(),
         },
         Of::GroupCall(event) => group_calls::event(delivery.re, event),
+        Of::Servers(_) => unreachable!("no command of a web client asks for it"),
     }
 }
 
