@@ -72,6 +72,9 @@ fn read(element: Element<'_>) {
     let _ = hints::Hints::of(element);
     let _ = invitation::Invitation::of(element);
     let _ = mam::Preferences::of(element);
+    if let Some(message) = jingle_messages::JingleMessage::of(element) {
+        message.write(&mut out);
+    }
     let _ = mam::Query::of(element);
     let _ = markers::Marker::of(element);
     let _ = moderation::Request::of(element);

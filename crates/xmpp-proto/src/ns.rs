@@ -91,8 +91,24 @@ pub const BOSH: &str = "http://jabber.org/protocol/httpbind";
 pub const XBOSH: &str = "urn:xmpp:xbosh";
 /// XEP-0153.
 pub const VCARD_UPDATE: &str = "vcard-temp:x:update";
+/// XEP-0166.
+pub const JINGLE: &str = "urn:xmpp:jingle:1";
+/// XEP-0166 §10.
+pub const JINGLE_ERRORS: &str = "urn:xmpp:jingle:errors:1";
+/// XEP-0167.
+pub const JINGLE_RTP: &str = "urn:xmpp:jingle:apps:rtp:1";
+/// XEP-0167 §7.
+pub const JINGLE_RTP_INFO: &str = "urn:xmpp:jingle:apps:rtp:info:1";
+/// XEP-0167 §9: the feature of calls with sound.
+pub const JINGLE_RTP_AUDIO: &str = "urn:xmpp:jingle:apps:rtp:audio";
+/// XEP-0167 §9: the feature of calls with pictures.
+pub const JINGLE_RTP_VIDEO: &str = "urn:xmpp:jingle:apps:rtp:video";
 /// XEP-0172.
 pub const NICK: &str = "http://jabber.org/protocol/nick";
+/// XEP-0176.
+pub const JINGLE_ICE: &str = "urn:xmpp:jingle:transports:ice-udp:1";
+/// The options of RFC 8839 §5.6, for which XEP-0176 has no place: as Conversations writes them.
+pub const JINGLE_ICE_OPTION: &str = "http://gultsch.de/xmpp/drafts/jingle/transports/ice-udp/option";
 /// XEP-0184.
 pub const RECEIPTS: &str = "urn:xmpp:receipts";
 /// XEP-0191.
@@ -117,6 +133,10 @@ pub const DIALBACK_FEATURE: &str = "urn:xmpp:features:dialback";
 pub const DIRECT_INVITATION: &str = "jabber:x:conference";
 /// XEP-0280.
 pub const CARBONS: &str = "urn:xmpp:carbons:2";
+/// XEP-0293.
+pub const JINGLE_RTCP_FB: &str = "urn:xmpp:jingle:apps:rtp:rtcp-fb:0";
+/// XEP-0294.
+pub const JINGLE_RTP_HDREXT: &str = "urn:xmpp:jingle:apps:rtp:rtp-hdrext:0";
 /// XEP-0297.
 pub const FORWARD: &str = "urn:xmpp:forward:0";
 /// XEP-0308.
@@ -125,12 +145,20 @@ pub const CORRECTION: &str = "urn:xmpp:message-correct:0";
 pub const MAM: &str = "urn:xmpp:mam:2";
 /// XEP-0313 §7.
 pub const MAM_EXTENDED: &str = "urn:xmpp:mam:2#extended";
+/// XEP-0320.
+pub const JINGLE_DTLS: &str = "urn:xmpp:jingle:apps:dtls:0";
 /// XEP-0333.
 pub const MARKERS: &str = "urn:xmpp:chat-markers:0";
 /// XEP-0334.
 pub const HINTS: &str = "urn:xmpp:hints";
+/// XEP-0338.
+pub const JINGLE_GROUPING: &str = "urn:xmpp:jingle:apps:grouping:0";
+/// XEP-0339.
+pub const JINGLE_SSMA: &str = "urn:xmpp:jingle:apps:rtp:ssma:0";
 /// XEP-0352.
 pub const CSI: &str = "urn:xmpp:csi:0";
+/// XEP-0353.
+pub const JINGLE_MESSAGES: &str = "urn:xmpp:jingle-message:0";
 /// XEP-0357.
 pub const PUSH: &str = "urn:xmpp:push:0";
 /// XEP-0359.
