@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza strophe converse profanity federation}
+clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity federation}
 scratch=$(mktemp -d)
 nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
@@ -75,6 +75,7 @@ for client in $clients; do
     # Debian's Python has PyGObject, a virtual environment would have to compile it.
     nbxmpp) /usr/bin/python3 nbxmpp_client.py 127.0.0.1 "$xmpp" "$web" demo anna "$anna" tom "$tom" || failed+=" $client" ;;
     xmppjs | stanza | strophe) js "$client" || failed+=" $client" ;;
+    stanza_call) CHROMIUM=$(../../scripts/chromium.sh) CHROMIUM_SHELL=$(../../scripts/chromium.sh shell) js stanza_call || failed+=" $client" ;;
     converse) CHROMIUM=$(../../scripts/chromium.sh) CHROMIUM_SHELL=$(../../scripts/chromium.sh shell) js converse mei || failed+=" $client" ;;
     federation) ./federation.sh "$kith" "$venv/bin/python" || failed+=" $client" ;;
     profanity) ./profanity.sh 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom" "$venv/bin/python" || failed+=" $client" ;;

@@ -13,7 +13,7 @@ import slixmpp
 
 PLUGINS = [
     "xep_0004", "xep_0012", "xep_0030", "xep_0045", "xep_0049", "xep_0050", "xep_0054", "xep_0060", "xep_0066", "xep_0077", "xep_0084", "xep_0085", "xep_0092", "xep_0115",
-    "xep_0153", "xep_0163", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352", "xep_0363",
+    "xep_0153", "xep_0163", "xep_0184", "xep_0191", "xep_0198", "xep_0199", "xep_0202", "xep_0280", "xep_0313", "xep_0352", "xep_0353", "xep_0363",
 ]
 failures = []
 
@@ -43,6 +43,9 @@ class Client(slixmpp.ClientXMPP):
         self.add_event_handler("message_error", self.inbox.put_nowait)
         self.add_event_handler("chatstate_composing", self.states.put_nowait)
         self.add_event_handler("presence_available", self.presences.put_nowait)
+        self.calls = asyncio.Queue()
+        for step in ("propose", "proceed", "reject", "retract"):
+            self.add_event_handler(f"jingle_message_{step}", lambda message, step=step: self.calls.put_nowait((step, message)))
         self.copies = asyncio.Queue()
         self.add_event_handler("carbon_sent", self.copies.put_nowait)
 
@@ -120,6 +123,7 @@ async def main(host, port, domain, first, first_password, second, second_passwor
     check("it knows the time", time.xml.find(".//{urn:xmpp:time}utc").text.endswith("Z"))
 
     await items(anna, tom)
+    await calls(anna, tom)
     # A block ends that they are contacts.
     await anna.plugin["xep_0191"].block(f"{second}@{domain}")
     blocked = await anna.plugin["xep_0191"].get_blocked()
@@ -220,6 +224,33 @@ async def items(anna, tom):
     check("presences have the hash of the avatar", presence is not None)
     vcard = await tom.plugin["xep_0054"].get_vcard(anna.boundjid.bare, timeout=10)
     check("the vCard has the picture", vcard["vcard_temp"]["PHOTO"]["BINVAL"] == picture)
+
+
+async def calls(anna, tom):
+    """A call rings, is accepted, and ends; another one is rejected. slixmpp has no media."""
+
+    async def hears(client, step):
+        found = await until(client.calls, lambda one: one[0] == step)
+        return found and found[1]
+
+    anna.plugin["xep_0353"].propose(tom.boundjid.bare, "call-1", [("urn:xmpp:jingle:apps:rtp:1", "audio")])
+    propose = await hears(tom, "propose")
+    check("a call rings", propose is not None and propose["from"].bare == anna.boundjid.bare)
+    if propose is None:
+        return
+    tom.plugin["xep_0353"].proceed(propose["from"], propose["jingle_propose"]["id"])
+    proceed = await hears(anna, "proceed")
+    check("it is accepted", proceed is not None and proceed["jingle_proceed"]["id"] == "call-1")
+    anna.plugin["xep_0353"].retract(tom.boundjid.bare, "call-1")
+    entry = await until(tom.inbox, lambda one: one["body"].startswith("Audio call"))
+    check("it leaves an entry", entry is not None)
+
+    anna.plugin["xep_0353"].propose(tom.boundjid.bare, "call-2", [("urn:xmpp:jingle:apps:rtp:1", "audio")])
+    propose = await hears(tom, "propose")
+    check("another call rings", propose is not None)
+    if propose is not None:
+        tom.plugin["xep_0353"].reject(propose["from"], propose["jingle_propose"]["id"])
+        check("it is rejected", await hears(anna, "reject") is not None)
 
 
 async def rooms(anna, tom, domain):

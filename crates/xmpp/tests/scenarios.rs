@@ -282,6 +282,17 @@ fn is_xml_like(pattern: Element<'_>, element: Element<'_>, captured: &mut HashMa
         "label",
         "execute",
         "default",
+        "action",
+        "sid",
+        "senders",
+        "media",
+        "clockrate",
+        "host",
+        "port",
+        "transport",
+        "username",
+        "password",
+        "ufrag",
     ];
     pattern.is(element.name(), element.ns())
         && attributes.iter().all(|name| match pattern.attr(name) {

@@ -1,6 +1,7 @@
 //! Events of the domain, as stanzas.
 
 use chat::account::{Event as AccountEvent, items};
+use chat::calls::Event as CallsEvent;
 use chat::contacts::Event as ContactsEvent;
 use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
@@ -61,12 +62,19 @@ impl Turn<'_, '_> {
                 self.rooms_event(event);
                 Ok(())
             }
-            // Without a counterpart in this gateway.
             Event::Account(AccountEvent::Items(items::Event::Changed(news))) => {
                 self.item_changed(news);
                 Ok(())
             }
-            Event::Notifications(_) | Event::Moderation(_) | Event::Calls(_) | Event::Account(_) => Ok(()),
+            Event::Calls(CallsEvent::Call(event)) => {
+                self.call_event(event);
+                Ok(())
+            }
+            // Without a counterpart in this gateway, or the answer to a command.
+            Event::Calls(CallsEvent::GroupCall(_) | CallsEvent::Servers(_))
+            | Event::Notifications(_)
+            | Event::Moderation(_)
+            | Event::Account(_) => Ok(()),
         }
     }
 

@@ -5,7 +5,7 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
 use super::Turn;
-use crate::address::Target;
+use crate::address::{RESOURCE, Target};
 use crate::extensions::handlers;
 
 /// A request of the client.
@@ -33,6 +33,13 @@ pub struct IqHandler {
 
 impl Turn<'_, '_> {
     pub(super) fn iq(&mut self, element: Element<'_>, to: Option<&Jid>, target: Target) {
+        // No session has this resource: this server speaks for the widget.
+        if let Target::User(user) = &target
+            && to.is_some_and(|to| to.resource() == Some(RESOURCE))
+            && self.for_widget(element, user)
+        {
+            return;
+        }
         let kind = match element.attr("type") {
             Some("get") => IqKind::Get,
             Some("set") => IqKind::Set,

@@ -86,6 +86,9 @@ impl Turn<'_, '_> {
         if kind == "error" {
             return;
         }
+        if self.jingle_message(element, &target) {
+            return;
+        }
         if let Target::User(invited) = &target
             && self.direct_invitation(element, invited)
         {

@@ -36,6 +36,7 @@ use crate::gateway::{Gateway, State};
 use crate::s2s;
 use crate::transport::{Io, Receiver};
 use crate::xep::caps::{Question, Wanted};
+use crate::xep::jingle::Call;
 use crate::xep::muc::Visit;
 use crate::xep::receipts::{Expected, MOST_EXPECTED};
 use crate::xep::stream_management::{Counters, Detached, Repeat, StreamId};
@@ -100,6 +101,7 @@ struct Extra {
     question: Option<Question>,
     /// A stanza that waits until a user of another server has a session.
     for_remote: Option<Box<[u8]>>,
+    call: Option<Box<Call>>,
 }
 
 impl Extra {
@@ -115,10 +117,11 @@ impl Extra {
             visits,
             question,
             for_remote,
+            call,
         } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
         let is_alone = question.is_none() && visits.is_empty() && missed.is_empty() && blocked.is_none();
-        is_idle && is_alone && for_remote.is_none()
+        is_idle && is_alone && for_remote.is_none() && call.is_none()
     }
 }
 
@@ -350,11 +353,11 @@ impl Session {
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let position = self.resume_position();
         let Session { jid, flags, availability, stream, management, wanted, extra, .. } = self;
-        let Extra { expected, visits, .. } = extra.map(|extra| *extra).unwrap_or_default();
+        let Extra { expected, visits, call, .. } = extra.map(|extra| *extra).unwrap_or_default();
         let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
         let until = now;
-        Detached { jid, flags, availability, stream, counters, expected, wanted, rooms, position, until }
+        Detached { jid, flags, availability, stream, counters, expected, wanted, rooms, call, position, until }
             .wait(now)
     }
 
@@ -403,6 +406,19 @@ impl Session {
         let visits = self.extra.as_mut().map(|extra| std::mem::take(&mut extra.visits)).unwrap_or_default();
         self.drop_empty_extra();
         visits
+    }
+
+    pub(crate) fn has_call(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.call.is_some())
+    }
+
+    /// Takes the call out; [`put_call`](Self::put_call) puts it back unless it is over.
+    pub(crate) fn take_call(&mut self) -> Option<Box<Call>> {
+        self.extra.as_mut()?.call.take()
+    }
+
+    pub(crate) fn put_call(&mut self, call: Box<Call>) {
+        self.extra().call = Some(call);
     }
 
     /// The own bare JID.

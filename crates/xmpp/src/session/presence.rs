@@ -10,6 +10,7 @@ use xmpp_proto::xml::{Element, Open, restore};
 
 use super::{Asked, Flags, Turn, roster};
 use crate::address::{self, Target};
+use crate::xep::jingle::write_caps;
 
 /// Changes that are kept back for one client. With more, all contacts are sent again.
 const MOST_MISSED: usize = 256;
@@ -91,6 +92,7 @@ impl Turn<'_, '_> {
             self.deliver_pending_requests();
             self.deliver_offline_messages();
             self.look_up_avatar();
+            self.show_ringing_call();
         }
     }
 
@@ -217,6 +219,9 @@ impl Turn<'_, '_> {
                     Open::new(out, "priority").text(&availability.priority.to_string());
                 }
                 restore(&availability.extension, out);
+                if session.resource.is_none() {
+                    write_caps(out);
+                }
             });
         });
     }

@@ -25,6 +25,7 @@ use xmpp_proto::xml::Element;
 use crate::extensions::{Extension, Spec};
 use crate::session::{Flags, Turn};
 use crate::xep::caps::Wanted;
+use crate::xep::jingle::Call;
 use crate::xep::muc;
 use crate::xep::receipts::Expected;
 
@@ -136,6 +137,8 @@ pub(crate) struct Detached {
     pub(crate) wanted: Option<Arc<Wanted>>,
     /// The rooms in which the client was.
     pub(crate) rooms: Vec<muc::Left>,
+    /// The call in which the client was. Its place is kept for 20 s.
+    pub(crate) call: Option<Box<Call>>,
     /// Of the last event that was delivered.
     pub(crate) position: Position,
     pub(crate) until: Timestamp,
@@ -360,7 +363,7 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { flags, availability, stream, mut counters, expected, wanted, rooms, .. } = detached;
+        let Detached { flags, availability, stream, mut counters, expected, wanted, rooms, call, .. } = detached;
         let received = counters.acknowledge(h)?;
         counters.repeat();
         if let Some(id) = counters.id {
@@ -372,6 +375,9 @@ impl Turn<'_, '_> {
         self.session.restore(flags, availability, stream, counters, expected, wanted);
         received.into_iter().for_each(|place| self.received(place));
         self.return_to_rooms(rooms, changes);
+        if let Some(call) = call {
+            self.return_to_call(call);
+        }
         self.changes(changes);
         Ok(())
     }

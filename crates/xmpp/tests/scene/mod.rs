@@ -129,7 +129,15 @@ impl Scene {
             presence_grace_ms: 10_000,
             presence_coalesce_ms: 100,
             clock_skew_ms: 60_000,
-            calls: chat::CallConfig::default(),
+            calls: chat::CallConfig {
+                stun: [Box::from("stun:im.example:3478")].into(),
+                turn: Some(chat::Turn {
+                    urls: [Box::from("turn:im.example:3478?transport=udp")].into(),
+                    secret: (*b"0123456789abcdef").into(),
+                    life_ms: 3_600_000,
+                }),
+                ..chat::CallConfig::default()
+            },
             app_passwords: true,
         };
         let node =
