@@ -348,8 +348,8 @@ pub struct Message {
     pub conversation: ConversationId,
     pub seq: Seq,
     pub from: Sub,
-    /// The other user of a direct conversation. None in rooms; in entries of calls and in messages that a moderator
-    /// released, only copies from the store have it.
+    /// The other user of a direct conversation. None in rooms; in messages that a moderator released, only copies from
+    /// the store have it.
     pub to: Option<Sub>,
     pub kind: MessageKind,
     pub client_id: Box<str>,

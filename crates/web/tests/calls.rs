@@ -110,7 +110,7 @@ fn what_cannot_be_is_refused_with_its_code() {
         (invite("nobody", "o"), "no_such_user"),
         (invite("", "o"), "no_such_user"),
         (invite("carla", "o"), "not_allowed"),
-        (invite("ben", ""), "bad_value"),
+        (invite("ben", &"x".repeat(64 * 1024 + 1)), "bad_value"),
         (json!({"action": "hang_up", "call": there}), "no_such_call"),
         (json!({"action": "hang_up", "call": "nonsense"}), "no_such_call"),
         (json!({"action": "rejoin", "call": there, "ticket": "x", "sdp": "o"}), "no_such_call"),
@@ -130,6 +130,24 @@ fn what_cannot_be_is_refused_with_its_code() {
     anna.say(&mut scene, &huge.to_string());
     let bye = anna.hear(&mut scene).into_iter().find(|event| event["t"] == "bye").unwrap();
     assert_eq!(bye["code"], "too_large");
+}
+
+#[test]
+fn an_offer_may_follow_the_acceptance() {
+    let mut scene = Scene::new();
+    let (mut anna, mut ben) =
+        (scene.enter(Carrier::WebSocket, "anna"), scene.enter(Carrier::WebSocket, "ben"));
+    befriend(&mut scene, &mut anna, &mut ben);
+    let calling =
+        call(&mut scene, &mut anna, json!({"action": "invite", "user": "ben", "media": "audio", "sdp": ""}));
+    let id = &calling["call"];
+    let accept = |sdp: &str| json!({"action": "accept", "call": id, "sdp": sdp});
+    assert_eq!(call(&mut scene, &mut ben, accept("an answer to nothing"))["code"], "bad_value");
+    assert_eq!(call(&mut scene, &mut ben, accept(""))["news"], "joined");
+    let offer = json!({"action": "offer", "call": id, "sdp": "the offer"});
+    assert_eq!(call(&mut scene, &mut anna, offer)["news"], "done");
+    let heard = ben.hear(&mut scene);
+    assert!(heard.iter().any(|event| event["news"] == "offer" && event["sdp"] == "the offer"), "{heard:?}");
 }
 
 #[test]

@@ -487,7 +487,51 @@ fn description() -> impl Strategy<Value = Description> {
     })
 }
 
+/// Whatever is read can be written and read again.
+fn check(description: &Description) {
+    let sdp = description.to_sdp();
+    assert!(sdp.lines().all(|line| line.as_bytes().get(1) == Some(&b'=')), "{sdp}");
+    let read_again = Description::parse(&sdp).unwrap_or_else(|| panic!("not read: {sdp}"));
+    assert_eq!(Description::parse(&read_again.to_sdp()).as_ref(), Some(&read_again));
+    assert_eq!(read_again.clone().answering(&read_again).as_ref(), Some(&read_again));
+    let calls = read_again.only(&[Kind::Audio, Kind::Video]);
+    if !calls.sections.is_empty() {
+        assert!(read(&offer_xml(&calls), Author::Initiator).is_some(), "{sdp}");
+    }
+}
+
+/// A place in a text, and what is put there instead of some bytes.
+fn edits() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, String)>> {
+    let piece =
+        prop_oneof!["[ -~]{0,4}", "\\PC{0,2}", Just("&#10;".to_owned()), Just("a=mid:0\r\n".to_owned())];
+    vec((any::<prop::sample::Index>(), 0..4usize, piece), 1..6)
+}
+
+fn edited(text: &str, edits: &[(prop::sample::Index, usize, String)]) -> String {
+    let mut chars: Vec<char> = text.chars().collect();
+    for (at, removed, piece) in edits {
+        let at = at.index(chars.len());
+        let end = (at + removed).min(chars.len());
+        chars.splice(at..end, piece.chars());
+    }
+    chars.into_iter().collect()
+}
+
 proptest! {
+    #[test]
+    fn what_is_read_can_be_written(edits in edits(), sample in prop::sample::select(vec![CHROMIUM_OFFER, CONVERSATIONS, DINO])) {
+        let text = edited(sample, &edits);
+        if let Some(description) = Description::parse(&text) {
+            check(&description);
+        }
+        if let Ok(tree) = document(text.as_bytes(), &Limits::default())
+            && let Some(Ok(step)) = Step::of(tree.root())
+            && let Some(description) = step.description(Author::Initiator)
+        {
+            check(&description);
+        }
+    }
+
     #[test]
     fn a_description_survives_both_forms(description in description()) {
         let expected = Some(description.clone());

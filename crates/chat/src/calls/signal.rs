@@ -20,8 +20,8 @@ use crate::privacy::{Signal, Visibility};
 use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Mode, Refusal, Relation, SessionHandle,
-    SessionId, Sub, Timestamp, To, UserId,
+    CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Message, Mode, Refusal, Relation,
+    SessionHandle, SessionId, Sub, Timestamp, To, UserId,
 };
 
 /// Whether a user may call another. Users who may not write may not call either, and get the same refusal.
@@ -160,7 +160,8 @@ impl Calls {
                 let outcome = if is_told { Outcome::Busy } else { Outcome::Missed };
                 to_caller(id, CallNews::Over { outcome, ms: 0 });
                 let entry = CallEntry { call: id, media, outcome, ms: 0 };
-                let left = Left { entry, caller: session.user, from: asker.sub.clone(), callee: peer.id };
+                let (from, to) = (asker.sub.clone(), user);
+                let left = Left { entry, caller: session.user, from, callee: peer.id, to };
                 self.finish(After { left: Some(left), pushed: None }, now);
             }
             Err(refusal) => {
@@ -221,7 +222,7 @@ impl Calls {
         asker: Option<(SessionId, Option<u64>)>,
         now: Timestamp,
     ) -> After {
-        let Moved { id, media, caller, caller_sub, callee, stopped_ringing, effects } = moved;
+        let Moved { id, media, caller, caller_sub, callee, callee_sub, stopped_ringing, effects } = moved;
         if let (Some((session, re)), Some(answer)) = (asker, effects.answer) {
             // A request without a number gets no plain *done*.
             if re.is_some() || !matches!(answer, CallNews::Done) {
@@ -241,7 +242,7 @@ impl Calls {
         }
         let left = effects.over.map(|over| {
             let entry = CallEntry { call: id, media, outcome: over.outcome, ms: over.ms };
-            Left { entry, caller, from: caller_sub, callee }
+            Left { entry, caller, from: caller_sub, callee, to: callee_sub }
         });
         let pushed = if stopped_ringing { self.notifications.end_ring(callee, id) } else { None };
         After { left, pushed }
@@ -272,7 +273,7 @@ impl Calls {
     /// notice of the ringing. A failure has no further effect: the call itself is over.
     fn finish(self: &Arc<Self>, after: After, now: Timestamp) {
         let After { left, pushed } = after;
-        let Some(Left { entry, caller, from, callee }) = left else {
+        let Some(Left { entry, caller, from, callee, to }) = left else {
             return pushed.into_iter().for_each(|pushed| self.notifications.close_ring(pushed));
         };
         let Some(conversation) = ConversationId::direct(caller, callee) else { return };
@@ -280,7 +281,7 @@ impl Calls {
         let done = self.then(move |this, outcome| match outcome {
             Ok(appended) => {
                 this.counters.messages.add(1);
-                let message = entry.message(conversation, from, &appended);
+                let message = Message { to: Some(to), ..entry.message(conversation, from, &appended) };
                 let event = crate::Event::message(Arc::new(message));
                 this.sessions.publish(caller, appended.position, None, event.clone());
                 this.sessions.publish(callee, appended.position, None, event);
@@ -319,6 +320,7 @@ struct Left {
     caller: UserId,
     from: Sub,
     callee: UserId,
+    to: Sub,
 }
 
 pub(super) fn answer_to(re: Option<u64>) -> AnswerTo {

@@ -92,6 +92,7 @@ pub(crate) struct Moved {
     pub(crate) caller: UserId,
     pub(crate) caller_sub: Sub,
     pub(crate) callee: UserId,
+    pub(crate) callee_sub: Sub,
     /// The call rang until this step.
     pub(crate) stopped_ringing: bool,
     pub(crate) effects: Effects,
@@ -340,8 +341,9 @@ impl Shard {
         let of_site = self.by_site.entry(call.caller.user.site).or_default();
         of_site.kept = (of_site.kept + keeps).saturating_sub(kept);
         let (caller, callee, media) = (call.caller.user, call.callee.user, call.media);
-        let (caller_sub, stopped_ringing) = (call.caller.sub.clone(), rang && !rings);
-        let moved = Moved { id, media, caller, caller_sub, callee, stopped_ringing, effects: effects? };
+        let (caller_sub, callee_sub) = (call.caller.sub.clone(), call.callee.sub.clone());
+        let (stopped_ringing, effects) = (rang && !rings, effects?);
+        let moved = Moved { id, media, caller, caller_sub, callee, callee_sub, stopped_ringing, effects };
         if is_over {
             totals.live.fetch_sub(1, Ordering::Relaxed);
             self.call_is_over(caller.site);

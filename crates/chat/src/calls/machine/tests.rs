@@ -181,8 +181,9 @@ fn long_texts_are_refused_from_everybody() {
         check(ringing(), bob(20), CallStep::Accept { answer: text(length) }, "BadValue");
         check(up(), ann(10), CallStep::Offer(text(length)), "BadValue");
         check(up(), ann(10), CallStep::Answer(text(length)), "BadValue");
-        check(up(), ann(10), CallStep::Rejoin { ticket: TICKET, offer: text(length) }, "BadValue");
     }
+    let long = text(DESCRIPTION_BYTES + 1);
+    check(up(), ann(10), CallStep::Rejoin { ticket: TICKET, offer: long }, "BadValue");
     check(up(), ann(10), CallStep::Offer(text(DESCRIPTION_BYTES)), "answer Done, 20: Offer");
     check(up(), ann(10), CallStep::Candidate(text(CANDIDATE_BYTES + 1)), "BadValue");
     check(up(), ann(10), CallStep::Candidate(text(CANDIDATE_BYTES)), "answer Done, 20: Candidate");
