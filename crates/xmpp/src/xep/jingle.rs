@@ -64,7 +64,7 @@ pub(crate) struct Call {
     offer: Option<Description>,
     /// What the app has described last, without candidates.
     app: Option<Description>,
-    /// ICE restarts, and this side has to answer.
+    /// ICE restarts, and this party has still to answer.
     restart: Option<Restart>,
     /// The ICE credentials of the other side, by the name of the content.
     credentials: Vec<(Box<str>, Box<str>, Box<str>)>,
