@@ -7,6 +7,7 @@ const NS = 'urn:xmpp:jingle-message:0';
 
 let client;
 let session;
+let offered;
 let proposed;
 const heard = [];
 const sid = () => crypto.randomUUID();
@@ -22,13 +23,25 @@ const definitions = MESSAGES.map(element => ({
   },
 }));
 
+/** False after 40 s: a busy machine encodes few pictures. */
 async function until(look) {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 400; tries += 1) {
     const found = await look();
     if (found) return found;
     await new Promise(resolve => setTimeout(resolve, 100));
   }
   return false;
+}
+
+/** Plays what arrives: a browser decodes nothing that nobody hears or sees. */
+function play(mediaSession) {
+  session = mediaSession;
+  session.pc.addEventListener('track', ({ track }) => {
+    const element = document.createElement(track.kind);
+    element.srcObject = new MediaStream([track]);
+    document.body.append(element);
+    element.play();
+  });
 }
 
 const devices = kinds =>
@@ -47,8 +60,9 @@ globalThis.app = {
         if (message[`jm_${element}`])
           heard.push({ element, from: message.from, id: message[`jm_${element}`].id });
     });
+    client.on('jingle:created', created => play(created));
     client.on('jingle:incoming', incoming => {
-      session = incoming;
+      offered = incoming;
     });
     client.seen = new Map();
     client.on('presence', presence => client.seen.set(presence.from, presence));
@@ -105,9 +119,9 @@ globalThis.app = {
 
   /** Accepts the call that was proposed. */
   async accept(user) {
-    session = undefined;
+    offered = undefined;
     say(user, 'proceed', proposed.id);
-    await until(() => session);
+    await until(() => offered);
     const stream = await devices(['audio', 'video']);
     for (const track of stream.getTracks()) await session.addTrack(track, stream);
     await session.accept();
@@ -131,6 +145,6 @@ globalThis.app = {
 };
 
 async function start(peer, id, kinds) {
-  session = client.jingle.createMediaSession(peer, id, await devices(kinds));
-  await session.start();
+  const mine = client.jingle.createMediaSession(peer, id, await devices(kinds));
+  await mine.start();
 }
