@@ -142,6 +142,17 @@ fn offers_of_apps_become_those_of_a_browser() {
 }
 
 #[test]
+fn what_stanza_leaves_out_is_no_obstacle() {
+    let group = "<ssrc-group xmlns='urn:xmpp:jingle:apps:rtp:ssma:0' semantics='FID'><source ssrc='2316371204'/><source ssrc='1'/></ssrc-group><rtcp-mux/>";
+    let offer = read(&CONVERSATIONS.replace("<rtcp-mux/>", group), Author::Initiator).unwrap();
+    assert!(!offer.to_sdp().contains("ssrc-group"), "its second source is not described");
+    let unnamed =
+        CONVERSATIONS.replace("<parameter name='minptime' value='10'/>", "<parameter name='111/111'/>");
+    let offer = read(&unnamed, Author::Initiator).unwrap();
+    assert!(offer.to_sdp().contains("a=fmtp:111 111/111;useinbandfec=1\r\n"), "{}", offer.to_sdp());
+}
+
+#[test]
 fn a_party_sends_what_its_senders_say() {
     let offer = CONVERSATIONS.replace("senders='both'", "senders='initiator'");
     assert!(read(&offer, Author::Initiator).unwrap().to_sdp().contains("a=sendonly"));

@@ -62,6 +62,10 @@ fn media(content: Element<'_>, author: Author) -> Option<Media> {
             _ => {}
         }
     }
+    // COMPAT(stanza, 2026): it describes only the first source of a group, and browsers refuse a group with unknown sources.
+    let Media { sources, source_groups, .. } = &mut media;
+    let is_known = |ssrc: &u32| sources.iter().any(|source| source.ssrc == *ssrc);
+    source_groups.retain(|group| group.ssrcs.iter().all(is_known));
     Some(media)
 }
 
@@ -102,6 +106,8 @@ fn payload_type(element: Element<'_>) -> Option<PayloadType> {
             ("parameter", ns::JINGLE_RTP) => {
                 let (name, value) =
                     (child.attr("name").unwrap_or_default(), child.attr("value").unwrap_or_default());
+                // COMPAT(stanza, 2026): a value without a name comes as the name.
+                let (name, value) = if value.is_empty() { ("", name) } else { (name, value) };
                 let parameter = is_parameter(name, value).then(|| (name.into(), value.into()))?;
                 push(&mut one.parameters, parameter, MOST_PARAMETERS)?;
             }

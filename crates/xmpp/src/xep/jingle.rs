@@ -287,11 +287,11 @@ impl Turn<'_, '_> {
     pub(super) fn call_user(&mut self, asked: Asked, user: Sub, media: Media, offer: Arc<str>) {
         let action = CallAction::Invite { user, media, offer };
         self.continue_then(asked, Command::Direct { action }, |turn, asked, outcome| {
-            turn.invited(asked, outcome)
+            turn.invited(&asked, outcome)
         });
     }
 
-    fn invited(&mut self, asked: Asked, outcome: Result<&Delivery, Refusal>) {
+    fn invited(&mut self, asked: &Asked, outcome: Result<&Delivery, Refusal>) {
         match outcome {
             Ok(delivery) => self.call_delivery(delivery),
             Err(refusal) => {
@@ -300,7 +300,7 @@ impl Turn<'_, '_> {
                     self.terminate(&call, Reason::Decline);
                 }
                 // The app gets its proposal back, with the reason.
-                self.answer_error(&asked, &stanza_error(refusal));
+                self.answer_error(asked, &stanza_error(refusal));
                 self.session.drop_empty_extra();
             }
         }

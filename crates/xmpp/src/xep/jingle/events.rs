@@ -209,7 +209,9 @@ impl Turn<'_, '_> {
     /// Another device of the user has accepted, or has taken the place of this one.
     fn taken_elsewhere(&mut self, call: &Call) {
         match call.stage {
-            Stage::Ringing { is_shown: true, .. } => self.own_jingle_message(call, Own::Accepted),
+            Stage::Ringing { is_shown: true, .. } => {
+                self.copy_jingle_message(&call.user, &JingleMessage::Proceed { id: &call.sid });
+            }
             Stage::Ringing { .. } => {}
             _ => self.say_over(call, Reason::Gone),
         }
@@ -218,7 +220,8 @@ impl Turn<'_, '_> {
     fn call_is_over(&mut self, call: &Call, outcome: Outcome) {
         match (&call.stage, outcome) {
             (Stage::Ringing { is_shown: true, .. }, Outcome::Declined | Outcome::Busy) => {
-                self.own_jingle_message(call, Own::Declined);
+                let reject = JingleMessage::Reject { id: &call.sid, reason: None };
+                self.copy_jingle_message(&call.user, &reject);
             }
             (Stage::Ringing { is_shown, .. }, _) => self.stop_ringing(call, *is_shown, reason(outcome)),
             _ => self.say_over(call, reason(outcome)),
@@ -238,21 +241,6 @@ impl Turn<'_, '_> {
             _ => self.send_jingle_message(&call.user, &JingleMessage::Finish { id, reason: why }),
         }
     }
-
-    fn own_jingle_message(&mut self, call: &Call, own: Own) {
-        let id = &*call.sid;
-        let message = match own {
-            Own::Accepted => JingleMessage::Proceed { id },
-            Own::Declined => JingleMessage::Reject { id, reason: None },
-        };
-        self.copy_jingle_message(&call.user, &message);
-    }
-}
-
-/// What another device of the user has done with an incoming call.
-enum Own {
-    Accepted,
-    Declined,
 }
 
 fn reason(outcome: Outcome) -> Reason {
