@@ -357,8 +357,20 @@ impl Session {
         let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
         let until = now;
-        Detached { jid, flags, availability, stream, counters, expected, wanted, rooms, call, position, until }
-            .wait(now)
+        Detached {
+            jid,
+            flags,
+            availability,
+            stream,
+            counters,
+            expected,
+            wanted,
+            rooms,
+            call,
+            position,
+            until,
+        }
+        .wait(now)
     }
 
     pub(crate) fn watch_block_list(&mut self, blocked: Vec<Sub>) {

@@ -363,7 +363,8 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { flags, availability, stream, mut counters, expected, wanted, rooms, call, .. } = detached;
+        let Detached { flags, availability, stream, mut counters, expected, wanted, rooms, call, .. } =
+            detached;
         let received = counters.acknowledge(h)?;
         counters.repeat();
         if let Some(id) = counters.id {
