@@ -35,6 +35,7 @@ impl Turn<'_, '_> {
     pub(super) fn iq(&mut self, element: Element<'_>, to: Option<&Jid>, target: Target) {
         // No session has this resource: this server speaks for the widget.
         if let Target::User(user) = &target
+            && user.remote_address().is_none()
             && to.is_some_and(|to| to.resource() == Some(RESOURCE))
             && self.for_widget(element, user)
         {

@@ -29,6 +29,10 @@ pub(crate) const EXTENSION: Extension = Extension {
 impl Turn<'_, '_> {
     /// A message about a call. False: it is about none.
     pub(crate) fn jingle_message(&mut self, element: Element<'_>, target: &Target) -> bool {
+        // Calls stay on the site.
+        if matches!(target, Target::User(user) if user.remote_address().is_some()) {
+            return false;
+        }
         let Some(message) = JingleMessage::of(element) else { return false };
         match (message, target) {
             (JingleMessage::Propose { id, video }, Target::User(user)) => {
