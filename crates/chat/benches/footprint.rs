@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use chat::account::{
+    ItemList, ItemListChange, ItemReader, ItemsOf, ItemsPage, LatestItems, LatestPage, PutItem,
+};
 use chat::token::{Claims, sign};
 use chat::*;
 
@@ -292,6 +295,47 @@ impl Blank {
 impl Store for Blank {
     fn flush(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+impl ItemStore for Blank {
+    fn put_item(&self, _: UserId, _: PutItem, done: Done<Result<(ItemList, u64), Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn delete_item(&self, _: UserId, _: Box<str>, _: Box<str>, done: Done<Result<ItemList, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn empty_item_list(&self, _: UserId, _: Box<str>, done: Done<Result<ItemList, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn delete_item_list(&self, _: UserId, _: Box<str>, done: Done<Result<ItemList, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn configure_item_list(
+        &self,
+        _: UserId,
+        _: Box<str>,
+        _: bool,
+        _: ItemListChange,
+        done: Done<Result<ItemList, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn items(
+        &self,
+        _: UserId,
+        _: ItemReader,
+        _: Box<str>,
+        _: ItemsOf,
+        done: Done<Result<ItemsPage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn item_lists(&self, _: UserId, _: ItemReader, done: Done<Vec<(Box<str>, ItemList)>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn latest_items(&self, _: UserId, _: Mode, _: LatestItems, done: Done<LatestPage>) {
+        done(Err(StoreError::Overloaded));
     }
 }
 

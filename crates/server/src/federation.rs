@@ -74,7 +74,7 @@ impl Federation {
         let node = edge::tls::load_key(cert, key)
             .map_err(|error| Trouble::new("cannot use the certificate").because(error))?;
         let by_name = crate::xmpp::certificates_of(config)?;
-        let clients = Clients::of(&self.authorities, node, &by_name)?;
+        let clients = Clients::of(&self.authorities, &node, &by_name)?;
         self.acceptor.replace(for_servers(tls, by_name)?);
         *self.names.clients.write().unwrap_or_else(PoisonError::into_inner) = clients;
         Ok(())
@@ -139,7 +139,7 @@ struct Clients {
 impl Clients {
     fn of(
         authorities: &Authorities,
-        node: Arc<CertifiedKey>,
+        node: &Arc<CertifiedKey>,
         by_name: &HashMap<Box<str>, Arc<CertifiedKey>>,
     ) -> Outcome<Clients> {
         let client = |key: &Arc<CertifiedKey>| {
@@ -148,7 +148,7 @@ impl Clients {
                 .map_err(|error| Trouble::new("cannot use the certificate as a client").because(error))
         };
         let by_domain = by_name.iter().map(|(name, key)| Ok((name.clone(), client(key)?)));
-        Ok(Clients { by_domain: by_domain.collect::<Outcome<_>>()?, others: client(&node)? })
+        Ok(Clients { by_domain: by_domain.collect::<Outcome<_>>()?, others: client(node)? })
     }
 }
 
