@@ -54,7 +54,7 @@ impl Federation {
         let node = edge::tls::load_key(cert, key).map_err(unusable)?;
         let tls = edge::tls::load(cert, key).map_err(unusable)?;
         let by_name = crate::xmpp::certificates_of(config)?;
-        let clients = Clients::of(&authorities, node, &by_name)?;
+        let clients = Clients::of(&authorities, &node, &by_name)?;
         let acceptor = Acceptor::new(for_servers(&tls, by_name)?);
         let names = Directory {
             hosts: hosts(s2s_hosts)?,
