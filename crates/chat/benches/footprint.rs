@@ -405,13 +405,14 @@ impl UserStore for Blank {
         done(Err(StoreError::Overloaded));
     }
     fn relation(&self, _: UserId, _: UserId, done: Done<Relation>) {
-        done(Ok(Relation { of_a: ContactState::None, of_b: ContactState::None }));
+        done(Ok(Relation::NONE));
     }
     fn relations(&self, _: UserId, _: Vec<UserId>, done: Done<Vec<Relation>>) {
         done(Err(StoreError::Overloaded));
     }
-    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
-        done(Ok(users.into_iter().map(contacts_of).collect()));
+    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<ContactIds>>) {
+        let list = |user| contacts_of(user).into_iter().map(|id| (id, Side::CONTACT)).collect();
+        done(Ok(users.into_iter().map(list).collect()));
     }
     fn conversation(&self, _: UserId, _: ConversationId, done: Done<Option<ConversationRow>>) {
         done(Err(StoreError::Overloaded));
@@ -441,6 +442,24 @@ impl ContactStore for Blank {
         _: Timestamp,
         done: Done<Option<Position>>,
     ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn contact_pair(&self, _: UserId, _: UserId, done: Done<ContactPair>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn put_contact_note(
+        &self,
+        _: UserId,
+        _: UserId,
+        _: Relation,
+        _: ContactNote,
+        _: u32,
+        _: Timestamp,
+        done: Done<Option<Position>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn changed_contacts(&self, _: UserId, _: Position, _: u32, done: Done<Option<Vec<ContactRow>>>) {
         done(Err(StoreError::Overloaded));
     }
     fn contacts(&self, _: UserId, _: Option<String>, _: u32, done: Done<ContactsPage>) {

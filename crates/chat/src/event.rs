@@ -12,8 +12,9 @@ use crate::contacts::message_requests::MessageRequest;
 use crate::privacy::Signal;
 use crate::rooms::{LeftReason, Role, Room, Standing};
 use crate::{
-    ConversationId, File, Limits, MessageKind, Position, Reaction, Refusal, Renamed, Rich, Seq, SessionId,
-    SessionRecord, SetPresence, SiteRole, StoredMessage, Sub, ThreadCount, Timestamp, UserId,
+    ContactNote, ConversationId, File, Limits, MessageKind, Position, Reaction, Refusal, Renamed, Rich, Seq,
+    SessionId, SessionRecord, SetPresence, Side, SiteRole, StoredMessage, Sub, ThreadCount, Timestamp,
+    UserId,
 };
 use crate::{
     SiteState, account, calls, contacts, messages, moderation, notifications, presence, rooms, session,
@@ -490,6 +491,27 @@ pub enum Presence {
 pub struct Contact {
     pub person: Person,
     pub state: ContactState,
+    /// The directions of the contact, from which `state` follows.
+    pub side: Side,
+    /// The user's own name and groups for the contact. A welcome leaves them out, because few clients show them.
+    pub note: Option<Box<ContactNote>>,
+    /// Only in an event of a change, and never after a reconnect.
+    pub change: Option<ContactChange>,
+}
+
+/// The difference that an event reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContactChange {
+    pub was: Side,
+    /// The other user has made the change.
+    pub by_other: bool,
+}
+
+impl Contact {
+    /// An entry of a list.
+    pub fn new(person: Person, side: Side, note: Option<Box<ContactNote>>) -> Contact {
+        Contact { person, state: side.state(), side, note, change: None }
+    }
 }
 
 /// The user's relation to another user.

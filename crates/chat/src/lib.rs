@@ -26,6 +26,7 @@ mod observer;
 pub mod presence;
 mod privacy;
 mod refusal;
+mod relation;
 mod rng;
 pub mod rooms;
 mod serialize;
@@ -68,15 +69,16 @@ pub use calls::{
 };
 pub use command::{Command, PageOf, Request, To};
 pub use config::{Limits, NodeConfig, RoomLimits};
-pub use contacts::ContactAction;
 pub use contacts::message_requests::{
     LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestDay, RequestNotice, RequestRules,
     RequestStore, Requested, first_contact, is_stranger,
 };
-pub use contacts::store::{ContactStore, ContactsPage, MOST_BLOCKED_FIRST, PeoplePage};
+pub use contacts::note::{ContactNote, MOST_GROUPS, NOTE_NAME_CHARS};
+pub use contacts::store::{ContactPair, ContactStore, ContactsPage, MOST_BLOCKED_FIRST, PeoplePage};
+pub use contacts::{ContactAction, SubscriptionAction};
 pub use event::{
-    Changes, Contact, ContactState, Conversation, Delivery, Event, Gap, Member, MemberSanction, Message,
-    Person, Presence, Reactions, Welcome, WhenBehind, WhenSlow, With,
+    Changes, Contact, ContactChange, ContactState, Conversation, Delivery, Event, Gap, Member,
+    MemberSanction, Message, Person, Presence, Reactions, Welcome, WhenBehind, WhenSlow, With,
 };
 pub use file::{File, FileType, Peaks, Picture};
 pub use id::{
@@ -138,6 +140,7 @@ pub use notifications::{
 pub use presence::store::PresenceStore;
 pub use privacy::{Audience, Privacy, SetPresence, Signal, Visibility};
 pub use refusal::Refusal;
+pub use relation::{Relation, Side, Viewpoint};
 pub use rooms::{
     Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Entered, Invitation, Invited,
     Joined, KeptSanction, LeftReason, LinkCode, LinkStore, MOST_ENTERED, MOST_LEFT_BY_BLOCK, MOST_LINKS,
@@ -177,9 +180,9 @@ pub use site::{settings, token};
 pub use stats::Stats;
 pub use store::{
     Append, Appended, ChangedMessage, ContactRow, ConversationOf, ConversationRow, Done, HistoryPage,
-    MemberChanged, MessageKind, Profile, Relation, Revision, Store, StoreError, StoredMessage, TokenUser,
-    UserRow,
+    MemberChanged, MessageKind, Profile, Revision, Store, StoreError, StoredMessage, TokenUser, UserRow,
 };
+pub use users::contact_ids::ContactIds;
 pub use users::directory;
 pub use users::mentions::{EVERYBODY, MOST_MENTIONED, mentioned};
 pub use users::store::UserStore;

@@ -7,8 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Mode;
+use crate::relation::Viewpoint;
 use crate::users::peer::may_see;
-use crate::{ContactState, Mode, Relation};
 
 /// Privacy choices of a member. Default: everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -39,12 +40,12 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Whether a user with this relation is in the audience. Contacts are mutual, so the relation may be of
-    /// either side.
-    pub fn has(self, relation: Relation) -> bool {
+    /// Whether a user is in the audience. `is_contact`: for presence, that the user may see it; otherwise a contact in
+    /// any direction.
+    pub fn has(self, is_contact: bool) -> bool {
         match self {
             Audience::Everybody => true,
-            Audience::Contacts => relation.of_a == ContactState::Contact,
+            Audience::Contacts => is_contact,
             Audience::Nobody => false,
         }
     }
@@ -97,22 +98,21 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// The one rule for all signals. `relation`: of the two users, from either side.
+    /// The one rule for all signals. `viewer`: the user who would get the signal, towards this one.
     ///
     /// An invisible user appears as offline. [`shown`](crate::presence::shown) decides that, because the
     /// user's own devices must see the real state. All other signals of an invisible user are not sent.
-    pub(crate) fn sends(self, signal: Signal, mode: Mode, relation: Relation) -> bool {
-        let is_blocked = relation.is_blocked();
+    pub(crate) fn sends(self, signal: Signal, mode: Mode, viewer: Viewpoint) -> bool {
         let may_see = match signal {
-            Signal::RoomTyping | Signal::RoomMarker => !is_blocked,
+            Signal::RoomTyping | Signal::RoomMarker => !viewer.is_blocked,
             Signal::Presence | Signal::LastSeen | Signal::Typing | Signal::Marker | Signal::Busy => {
-                may_see(mode, relation)
+                may_see(mode, viewer)
             }
         };
-        let is_shown = may_see && self.privacy.presence.has(relation);
+        let is_shown = may_see && self.privacy.presence.has(viewer.sees);
         match signal {
             Signal::Presence => is_shown,
-            Signal::LastSeen => is_shown && self.privacy.last_seen.has(relation),
+            Signal::LastSeen => is_shown && self.privacy.last_seen.has(viewer.sees),
             Signal::Typing | Signal::Marker | Signal::Busy | Signal::RoomTyping | Signal::RoomMarker => {
                 is_shown && self.chosen != SetPresence::Invisible
             }
@@ -125,26 +125,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Side;
     use Audience::{Contacts, Everybody, Nobody};
 
     #[test]
     fn audiences_follow_the_relation() {
-        use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
-        let table = [(Everybody, "yyyyy"), (Contacts, "---y-"), (Nobody, "-----")];
+        let table = [(Everybody, [true, true]), (Contacts, [false, true]), (Nobody, [false, false])];
         for (audience, row) in table {
-            let has = |of_a| if audience.has(Relation { of_a, of_b: of_a }) { 'y' } else { '-' };
-            let said: String =
-                [Nothing, RequestSent, RequestReceived, Contact, Blocked].map(has).iter().collect();
-            assert_eq!(said, row, "{audience:?}");
+            assert_eq!([false, true].map(|is_contact| audience.has(is_contact)), row, "{audience:?}");
         }
     }
 
     #[test]
     fn last_seen_requires_visible_presence() {
-        let stranger = Relation { of_a: ContactState::None, of_b: ContactState::None };
         let hidden = Privacy { presence: Contacts, ..Privacy::default() };
         let sends = |privacy| {
-            Visibility { privacy, ..Visibility::default() }.sends(Signal::LastSeen, Mode::Open, stranger)
+            let of = Visibility { privacy, ..Visibility::default() };
+            of.sends(Signal::LastSeen, Mode::Open, Viewpoint::STRANGER)
         };
         assert!(sends(Privacy::default()) && !sends(hidden));
     }
@@ -152,22 +149,23 @@ mod tests {
     /// A member sends no signal to users from whom they hide, and an invisible member sends none to anybody.
     #[test]
     fn one_rule_for_every_signal() {
-        use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
         use Signal::{Busy, LastSeen, Marker, Presence, RoomMarker, RoomTyping, Typing};
+        let contact = Viewpoint::of_contact(Side::CONTACT);
+        // A contact in one direction is a contact only for the user who sees.
+        assert_eq!([Side::SEES, Side::SEEN].map(|side| Viewpoint::of_contact(side).sees), [true, false]);
         for signal in [Presence, LastSeen, Typing, Marker, Busy, RoomTyping, RoomMarker] {
-            for of_a in [Nothing, RequestSent, RequestReceived, Contact, Blocked] {
+            for viewer in [Viewpoint::STRANGER, contact, Viewpoint::BLOCKED] {
                 for mode in [Mode::Open, Mode::Contacts] {
-                    let relation = Relation { of_a, of_b: if of_a == Contact { Contact } else { Nothing } };
                     let sends = |presence, chosen| {
                         let privacy = Privacy { presence, ..Privacy::default() };
-                        Visibility { privacy, chosen }.sends(signal, mode, relation)
+                        Visibility { privacy, chosen }.sends(signal, mode, viewer)
                     };
                     let online = SetPresence::Online;
-                    assert!(!sends(Nobody, online), "{signal:?} {of_a:?}");
-                    assert_eq!(sends(Contacts, online), of_a == Contact, "{signal:?} {of_a:?}");
+                    assert!(!sends(Nobody, online), "{signal:?} {viewer:?}");
+                    assert_eq!(sends(Contacts, online), viewer.sees, "{signal:?} {viewer:?}");
                     let in_room = matches!(signal, RoomTyping | RoomMarker);
-                    let sees = of_a != Blocked && (mode == Mode::Open || in_room || of_a == Contact);
-                    assert_eq!(sends(Everybody, online), sees, "{signal:?} {of_a:?} {mode:?}");
+                    let sees = !viewer.is_blocked && (mode == Mode::Open || in_room || viewer.sees);
+                    assert_eq!(sends(Everybody, online), sees, "{signal:?} {viewer:?} {mode:?}");
                     let hidden = SetPresence::Invisible;
                     let later = matches!(signal, Presence | LastSeen);
                     assert_eq!(sends(Everybody, hidden), sees && later, "{signal:?}");

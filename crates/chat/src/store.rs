@@ -30,8 +30,8 @@ use crate::sign_in::store::SignInStore;
 use crate::site::store::SiteStore;
 use crate::users::store::UserStore;
 use crate::{
-    ContactState, ConversationId, File, NewRich, Position, Reactions, Refusal, Rich, RoleClaim, Seq,
-    SetPresence, SiteStanding, Sub, Timestamp, UserId,
+    ContactNote, ContactState, ConversationId, File, NewRich, Position, Reactions, Refusal, Rich, RoleClaim,
+    Seq, SetPresence, Side, SiteStanding, Sub, Timestamp, UserId,
 };
 
 /// Called exactly once with the outcome.
@@ -191,25 +191,6 @@ impl std::fmt::Debug for Revision {
     }
 }
 
-/// The relation of two users, from both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Relation {
-    pub of_a: ContactState,
-    pub of_b: ContactState,
-}
-
-impl Relation {
-    pub const NONE: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };
-    pub const CONTACTS: Relation = Relation { of_a: ContactState::Contact, of_b: ContactState::Contact };
-    /// The direction of a block does not matter for any rule.
-    pub const BLOCKED: Relation = Relation { of_a: ContactState::Blocked, of_b: ContactState::None };
-
-    /// One of the two has blocked the other.
-    pub fn is_blocked(self) -> bool {
-        [self.of_a, self.of_b].contains(&ContactState::Blocked)
-    }
-}
-
 /// A conversation, as one of its members sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationRow {
@@ -309,7 +290,15 @@ pub struct HistoryPage {
 pub struct ContactRow {
     pub id: UserId,
     pub profile: Profile,
-    pub state: ContactState,
+    pub side: Side,
+    /// None: the user has none, or it was not read. See [`ContactStore`](crate::ContactStore).
+    pub note: Option<Box<ContactNote>>,
+}
+
+impl ContactRow {
+    pub fn state(&self) -> ContactState {
+        self.side.state()
+    }
 }
 
 /// Storage failed: the client retries later. The store logs the cause.

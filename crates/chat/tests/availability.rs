@@ -181,7 +181,7 @@ fn availability_is_bounded_and_filtered() {
 
 fn relay(scene: &Scene, from: &Device, to: &str, resource: &str) -> Result<(), Refusal> {
     let (to, resource, payload) = (sub(to), resource.into(), "<ping/>".into());
-    let asked = Request::new(4, presence::Command::Relay { to, resource, payload });
+    let asked = Request::new(4, presence::Command::Relay { to, resource, payload, is_answer: false });
     match scene.ask(from, asked).as_slice() {
         [.., event!(Some(4), presence::RelayDone)] => Ok(()),
         [event!(Some(4), session::Refused(refusal))] => Err(*refusal),
@@ -215,8 +215,10 @@ fn a_stanza_reaches_one_session_of_a_contact_who_is_seen() {
     scene.wait(600);
     assert_eq!(relay(&scene, &ann, "bob", "desk"), nobody, "he is invisible");
     let payload = "x".repeat(presence::RELAY_BYTES + 1).into();
-    let asked =
-        Request::new(4, presence::Command::Relay { to: sub("ann"), resource: "desk".into(), payload });
+    let asked = Request::new(
+        4,
+        presence::Command::Relay { to: sub("ann"), resource: "desk".into(), payload, is_answer: false },
+    );
     assert!(matches!(scene.ask(&desk, asked)[..], [event!(Some(4), session::Refused(Refusal::BadValue))]));
 }
 

@@ -4,6 +4,7 @@
 use crate::scene;
 
 use ContactAction::{Accept, Block, Decline, Remove, Request as Ask, Unblock};
+use chat::SubscriptionAction as Direction;
 use chat::*;
 use scene::*;
 use store::Sqlite;
@@ -221,7 +222,181 @@ fn mode_contacts_has_no_directory() {
     assert_eq!(presences(&scene.take(&ann)), [("cat".into(), Presence::Offline)]);
 }
 
+#[test]
+fn presence_follows_the_direction_and_messages_go_both_ways() {
+    let mut scene = Scene::new(Mode::Contacts);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    scene.wait(600);
+    assert_eq!(scene.subscribe(&ann, Direction::Ask, "bob").unwrap().state(), ContactState::RequestSent);
+    assert_eq!(received(&scene, &bob), [("ann".into(), ContactState::RequestReceived)]);
+    assert_eq!(scene.post(&ann, to("bob"), "m1", "x"), Err(Refusal::NotAllowed), "not yet");
+    let side = scene.subscribe(&bob, Direction::LetIn, "ann").unwrap();
+    assert!(side.is_seen() && !side.sees());
+    scene.take(&ann);
+
+    assert_eq!(scene.watch(&ann, &["bob"]), [("bob".into(), Presence::Online)]);
+    assert_eq!(scene.watch(&bob, &["ann"]), []);
+    scene.command(&ann, presence::Command::Set(SetPresence::Away));
+    scene.command(&bob, presence::Command::Set(SetPresence::Busy));
+    scene.wait(600);
+    assert_eq!(presences(&scene.take(&ann)), [("bob".into(), Presence::Busy)]);
+    assert_eq!(presences(&scene.take(&bob)), []);
+    assert!(scene.post(&ann, to("bob"), "m1", "x").is_ok());
+    assert!(scene.post(&bob, to("ann"), "m1", "x").is_ok());
+    scene.take(&ann);
+    scene.take(&bob);
+    // Typing reveals that somebody is here.
+    scene.command(&ann, messages::Command::Typing { to: to("bob"), on: true });
+    scene.command(&bob, messages::Command::Typing { to: to("ann"), on: true });
+    assert_eq!((scene.take(&ann).len(), scene.take(&bob).len()), (1, 0));
+
+    // Who is seen may end it alone.
+    scene.subscribe(&bob, Direction::Refuse, "ann").unwrap();
+    assert_eq!(presences(&scene.take(&ann)), [("bob".into(), Presence::Offline)]);
+    assert_eq!(scene.watch(&ann, &["bob"]), []);
+    assert_eq!(scene.post(&ann, to("bob"), "m2", "x"), Err(Refusal::NotAllowed));
+}
+
+#[test]
+fn a_user_who_only_asks_sees_nothing() {
+    let scene = Scene::new(Mode::Contacts);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    for _ in 0..20 {
+        scene.subscribe(&ann, Direction::Ask, "bob").unwrap();
+    }
+    assert_eq!(received(&scene, &bob).len(), 1, "bob is asked once");
+    assert_eq!(scene.watch(&ann, &["bob"]), []);
+    scene.subscribe(&bob, Direction::Refuse, "ann").unwrap();
+    assert_eq!(received(&scene, &ann), [], "a refusal is not told");
+    let asked = scene.subscribe(&ann, Direction::Ask, "bob").unwrap();
+    scene.contact(&bob, Block, "ann").unwrap();
+    assert_eq!(received(&scene, &ann), [], "nor a block");
+    assert_eq!(scene.subscribe(&ann, Direction::Ask, "bob"), Ok(asked), "and both look alike");
+    assert_eq!(scene.subscribe(&ann, Direction::LetIn, "bob").map(Side::is_seen), Ok(false));
+    assert_eq!(received(&scene, &bob), []);
+    assert_eq!(scene.subscribe(&bob, Direction::Ask, "ann"), Err(Refusal::NotAllowed), "unblock first");
+}
+
+#[test]
+fn names_and_groups_are_of_the_user_alone() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    let ann_too = scene.sign_in("ann", "d2");
+    let kept = scene.keep(&ann, "bob", note("\u{202e}Bobby\n", &["Friends", "Work"])).unwrap();
+    let wanted = Some(Box::new(note("Bobby", &["Friends", "Work"])));
+    assert_eq!((kept.state, kept.note.clone()), (ContactState::None, wanted.clone()));
+    assert!(kept.side.is_on_list() && !kept.side.is_contact());
+    let notes = |device: &Device| {
+        let events = scene.take(device).into_iter();
+        let note = |event| match event {
+            event!(None, contacts::Contact(contact)) => Some(contact.note),
+            _ => None,
+        };
+        events.filter_map(note).collect::<Vec<_>>()
+    };
+    assert_eq!((notes(&ann_too), scene.take(&bob).len()), (vec![wanted.clone()], 0));
+    // They stay with later changes, and the other user never gets them.
+    scene.befriend_quietly(&ann, &bob);
+    assert_eq!(notes(&bob).into_iter().flatten().count(), 0);
+    let listed = |device: &Device| match scene.ask(device, Request::new(4, LIST)).remove(0) {
+        event!(contacts::Contacts { contacts, .. }) => contacts[0].note.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((listed(&ann), listed(&bob)), (wanted, None));
+    // The display name is no own name: a later one would not show.
+    assert_eq!(scene.keep(&ann, "bob", note(&bob.welcome.me.name, &[])).unwrap().note, None);
+    scene.keep(&ann, "bob", note("Bobby", &[])).unwrap();
+    scene.contact(&ann, Remove, "bob").unwrap();
+    assert_eq!(scene.keep(&ann, "bob", ContactNote::default()).unwrap().note, None, "forgotten");
+}
+
+#[test]
+fn names_and_groups_are_bounded() {
+    let mut config = config();
+    config.limits.contacts = 2;
+    let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
+    let ann = scene.sign_in("ann", "d");
+    for user in ["bob", "cat", "dan"] {
+        scene.sign_in(user, "d");
+    }
+    let groups: Vec<String> = (0..=MOST_GROUPS).map(|group| group.to_string()).collect();
+    let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
+    assert_eq!(scene.keep(&ann, "bob", note("B", &groups)).err(), Some(Refusal::BadValue));
+    assert_eq!(scene.keep(&ann, "bob", note(&"x".repeat(100_000), &[])).err(), Some(Refusal::BadValue));
+    assert_eq!(scene.keep(&ann, "ann", note("me", &[])).err(), Some(Refusal::BadValue));
+    assert_eq!(scene.keep(&ann, "zoe", note("Z", &[])).err(), Some(Refusal::NoSuchUser));
+    for user in ["bob", "cat", "cat"] {
+        scene.keep(&ann, user, note("N", &groups[1..])).unwrap();
+    }
+    assert_eq!(scene.keep(&ann, "dan", note("D", &[])).err(), Some(Refusal::TooManyContacts));
+    scene.contact(&ann, Remove, "cat").unwrap();
+    assert!(scene.keep(&ann, "dan", note("D", &[])).is_ok());
+    scene.contact(&ann, Block, "dan").unwrap();
+    assert_eq!(scene.keep(&ann, "dan", note("D", &[])).err(), Some(Refusal::NotAllowed));
+}
+
+#[test]
+fn a_client_reads_what_has_changed() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    let since = ann.welcome.changes.position;
+    let changed =
+        |since| match scene.ask(&ann, Request::new(5, contacts::Command::Changed { since })).remove(0) {
+            event!(Some(5), contacts::Changed(contacts)) => contacts.map(|contacts| {
+                contacts.into_iter().map(|one| (one.person.sub.to_string(), one.side)).collect::<Vec<_>>()
+            }),
+            other => panic!("{other:?}"),
+        };
+    assert_eq!(changed(since), Some(vec![]));
+    scene.keep(&ann, "bob", note("B", &[])).unwrap();
+    assert_eq!(changed(since), Some(vec![("bob".into(), Side::LISTED)]));
+    scene.contact(&ann, Remove, "bob").unwrap();
+    scene.contact(&bob, Ask, "ann").unwrap();
+    assert_eq!(changed(since), Some(vec![("bob".into(), Side::ASKS)]));
+    assert_eq!(changed(Position { epoch: since.epoch ^ 1, ..since }), None, "of another database");
+    assert_eq!(changed(Position { number: u64::MAX, ..since }), None);
+}
+
+#[test]
+fn guests_and_banned_users_begin_nothing() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, out] = ["ann", "out"].map(|user| scene.sign_in(user, "d"));
+    scene.store.set_banned(out.session.user, true, Box::new(|_| ()));
+    for direction in [Direction::Ask, Direction::LetIn] {
+        assert_eq!(scene.subscribe(&ann, direction, "out"), Err(Refusal::NotAllowed));
+    }
+    assert_eq!(scene.keep(&ann, "out", ContactNote::default()).err(), Some(Refusal::NotAllowed));
+}
+
+const LIST: contacts::Command = contacts::Command::List { page: PageOf { after: None, limit: None } };
+
+fn note(name: &str, groups: &[&str]) -> ContactNote {
+    ContactNote { name: Some(name.into()), groups: groups.iter().map(|group| (*group).into()).collect() }
+}
+
 impl Scene {
+    fn subscribe(&self, device: &Device, action: Direction, user: &str) -> Result<Side, Refusal> {
+        let command = contacts::Command::Subscribe { action, user: sub(user) };
+        self.changed(device, command).map(|contact| contact.side)
+    }
+
+    fn keep(&self, device: &Device, user: &str, note: ContactNote) -> Result<Contact, Refusal> {
+        self.changed(device, contacts::Command::Keep { user: sub(user), note })
+    }
+
+    fn changed(&self, device: &Device, command: contacts::Command) -> Result<Contact, Refusal> {
+        match self.ask(device, Request::new(9, command)).as_slice() {
+            [event!(Some(9), contacts::Contact(contact)), ..] => Ok(Contact::clone(contact)),
+            [event!(Some(9), session::Refused(refusal))] => Err(*refusal),
+            other => panic!("no answer about a contact: {other:?}"),
+        }
+    }
+
+    fn befriend_quietly(&self, a: &Device, b: &Device) {
+        self.contact(a, Ask, b.welcome.me.sub.as_str()).unwrap();
+        self.contact(b, Accept, a.welcome.me.sub.as_str()).unwrap();
+    }
+
     fn befriend_while_watched(&self, a: &Device, b: &Device) {
         self.contact(a, Ask, b.welcome.me.sub.as_str()).unwrap();
         self.take(a);

@@ -119,6 +119,19 @@ commands! {
         contacts::Command::Change { action: ContactAction::Request, user: sub("ann") },
         contacts::Command::Change { action: ContactAction::Unblock, user: sub("ann") },
     ],
+    Command::Contacts(contacts::Command::Subscribe { .. }) => [
+        contacts::Command::Subscribe { action: SubscriptionAction::Ask, user: sub("ann") },
+        contacts::Command::Subscribe { action: SubscriptionAction::Refuse, user: sub("ann") },
+    ],
+    Command::Contacts(contacts::Command::Keep { .. }) => [
+        contacts::Command::Keep {
+            user: sub("ann"),
+            note: ContactNote { name: Some(TEXT.into()), groups: vec![TEXT.into()] },
+        },
+    ],
+    Command::Contacts(contacts::Command::Changed { .. }) => [
+        contacts::Command::Changed { since: Position { epoch: 3, number: 4 } },
+    ],
     Command::Contacts(contacts::Command::List { .. }) => [contacts::Command::List { page: page() }],
     Command::Contacts(contacts::Command::ListPeople { .. }) => [
         contacts::Command::ListPeople { query: Some(TEXT.into()), page: page() },
@@ -282,7 +295,7 @@ commands! {
         presence::Command::Announce(Some(presence::Availability { status: TEXT.into(), ..Default::default() }.into())),
     ],
     Command::Presence(presence::Command::Relay { .. }) => [
-        presence::Command::Relay { to: sub("ann"), resource: TEXT.into(), payload: TEXT.into() },
+        presence::Command::Relay { to: sub("ann"), resource: TEXT.into(), payload: TEXT.into(), is_answer: true },
     ],
     Command::Rooms(rooms::Command::Create { .. }) => [
         rooms::Command::Create { name: TEXT.into(), kind: RoomKind::Announcement, topic: Some(TEXT.into()) },

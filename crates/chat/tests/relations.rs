@@ -20,6 +20,12 @@ const ACTIONS: [ContactAction; 6] = [
     ContactAction::Block,
     ContactAction::Unblock,
 ];
+const DIRECTIONS: [SubscriptionAction; 4] = [
+    SubscriptionAction::Ask,
+    SubscriptionAction::LetIn,
+    SubscriptionAction::Leave,
+    SubscriptionAction::Refuse,
+];
 const CHOICES: [SetPresence; 4] =
     [SetPresence::Online, SetPresence::Away, SetPresence::Busy, SetPresence::Invisible];
 
@@ -49,7 +55,7 @@ struct Screen {
     handle: Option<SessionHandle>,
     session: Option<SessionId>,
     position: Option<Position>,
-    contacts: BTreeMap<String, ContactState>,
+    contacts: BTreeMap<String, Side>,
     watches_contacts: bool,
     /// Presence of contacts; entries end with the contact.
     roster: BTreeMap<String, Presence>,
@@ -105,8 +111,19 @@ impl Community {
             45..60 => self.look(who),
             60..75 => {
                 let other = USERS.choose(&mut self.rng).unwrap();
-                let action = *ACTIONS.choose(&mut self.rng).unwrap();
-                self.say(who, Request::new(1, contacts::Command::Change { action, user: sub(other) }));
+                let user = sub(other);
+                let command = match self.rng.random_range(0..10) {
+                    0..6 => {
+                        let action = *ACTIONS.choose(&mut self.rng).unwrap();
+                        contacts::Command::Change { action, user }
+                    }
+                    6..9 => {
+                        let action = *DIRECTIONS.choose(&mut self.rng).unwrap();
+                        contacts::Command::Subscribe { action, user }
+                    }
+                    _ => contacts::Command::Keep { user, note: ContactNote::default() },
+                };
+                self.say(who, Request::new(1, command));
             }
             75..80 => {
                 let watched: Vec<&str> =
@@ -184,16 +201,16 @@ impl Community {
                         screen.contacts.clear();
                     }
                     for contact in &welcome.changes.contacts {
-                        screen.contacts.insert(contact.person.sub.to_string(), contact.state);
+                        screen.contacts.insert(contact.person.sub.to_string(), contact.side);
                     }
                 }
                 event!(_, Some(position), contacts::Contact(contact)) => {
                     assert!(Some(position) >= screen.position, "contacts come in order");
                     screen.position = Some(position);
-                    if contact.state != ContactState::Contact {
+                    if !contact.side.sees() {
                         screen.roster.remove(contact.person.sub.as_str());
                     }
-                    screen.contacts.insert(contact.person.sub.to_string(), contact.state);
+                    screen.contacts.insert(contact.person.sub.to_string(), contact.side);
                 }
                 event!(presence::Watching { here, more }) => {
                     assert!(!more);
@@ -233,17 +250,17 @@ impl Community {
         let Some(session) = self.screens[who].session else { return };
         let stored = self.stored_contacts(session);
         let screen = &self.screens[who];
-        let shown: BTreeMap<String, ContactState> = screen
+        let shown: BTreeMap<String, Side> = screen
             .contacts
             .iter()
-            .filter(|(_, state)| **state != ContactState::None)
+            .filter(|(_, state)| **state != Side::NONE)
             .map(|(user, state)| (user.clone(), *state))
             .collect();
         assert_eq!(shown, stored, "{}'s contacts", screen.user);
         self.check_roster(who, session.user, &stored);
         let screen = &self.screens[who];
         for other in screen.watched.iter().filter(|other| **other != screen.user) {
-            let expected = self.true_presence(session.user, other, &stored);
+            let expected = self.true_presence(session.user, other);
             let shown = screen.presence.get(*other).copied();
             match (self.mode, expected) {
                 // An invisible user is not listed, or became offline when the invisibility began.
@@ -254,22 +271,22 @@ impl Community {
     }
 
     /// A device that watches contacts knows the presence of each, without a list.
-    fn check_roster(&self, who: usize, user: UserId, stored: &BTreeMap<String, ContactState>) {
+    fn check_roster(&self, who: usize, user: UserId, stored: &BTreeMap<String, Side>) {
         let screen = &self.screens[who];
-        let agreed = |user: &&str| stored.get(*user) == Some(&ContactState::Contact);
-        for other in USERS.into_iter().filter(|_| screen.watches_contacts).filter(agreed) {
+        let is_seen = |user: &&str| stored.get(*user).is_some_and(|side| side.sees());
+        for other in USERS.into_iter().filter(|_| screen.watches_contacts).filter(is_seen) {
             let shown = screen.roster.get(other).copied().unwrap_or(Presence::Offline);
-            let expected = self.true_presence(user, other, stored);
+            let expected = self.true_presence(user, other);
             assert_eq!(Some(shown), expected, "{}, who watches contacts, sees {other}", screen.user);
         }
         for (other, shown) in &screen.roster {
             let relation = self.relation(user, USERS.iter().find(|user| *user == other).unwrap());
-            let blocked = relation.of_a == ContactState::Blocked || relation.of_b == ContactState::Blocked;
+            let blocked = relation.is_blocked();
             assert!(!blocked || *shown == Presence::Offline, "{} sees {other} after a block", screen.user);
         }
     }
 
-    fn stored_contacts(&mut self, session: SessionId) -> BTreeMap<String, ContactState> {
+    fn stored_contacts(&mut self, session: SessionId) -> BTreeMap<String, Side> {
         self.scene.node.command(
             session,
             Request::new(2, contacts::Command::List { page: PageOf::default() }),
@@ -278,24 +295,18 @@ impl Community {
         self.scene.store.run();
         match self.scene.inbox.take(session.handle).pop() {
             Some(event!(contacts::Contacts { contacts, .. })) => {
-                contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.state)).collect()
+                contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.side)).collect()
             }
             other => panic!("{other:?}"),
         }
     }
 
     /// None: `user` may not see it, in mode *contacts*.
-    fn true_presence(
-        &self,
-        user: UserId,
-        other: &'static str,
-        contacts: &BTreeMap<String, ContactState>,
-    ) -> Option<Presence> {
+    fn true_presence(&self, user: UserId, other: &'static str) -> Option<Presence> {
         let relation = self.relation(user, other);
-        let blocked = relation.of_a == ContactState::Blocked || relation.of_b == ContactState::Blocked;
         match self.mode {
-            Mode::Open if blocked => return Some(Presence::Offline),
-            Mode::Contacts if contacts.get(other) != Some(&ContactState::Contact) => return None,
+            Mode::Open if relation.is_blocked() => return Some(Presence::Offline),
+            Mode::Contacts if !relation.a_views_b().sees => return None,
             _ => {}
         }
         let is_here = self.screens.iter().any(|screen| screen.user == other && screen.session.is_some());

@@ -27,7 +27,7 @@ macro_rules! variants {
 variants! {
     session Session: Welcome Bye ByeWith Refused SendRefused Changes TokenOk Behind;
     presence Presence: Presence Watching Sessions Relayed RelayDone;
-    contacts Contacts: Contact Contacts People Profiles;
+    contacts Contacts: Contact Contacts Changed People Profiles;
     notifications Notifications: Settings;
     moderation Moderation: Reported Reports Report Moderated Audit Notices Notice Site Settings NotSet FilterTested;
     calls Calls: Call GroupCall Servers;
@@ -107,7 +107,9 @@ fn person() -> Person {
 }
 
 fn contact() -> Contact {
-    Contact { person: person(), state: ContactState::RequestReceived }
+    let note = ContactNote { name: Some("Annie".into()), groups: vec!["Friends".into()] };
+    let change = Some(ContactChange { was: Side::SEES, by_other: true });
+    Contact { change, ..Contact::new(person(), Side::CONTACT, Some(Box::new(note))) }
 }
 
 fn file() -> File {
@@ -479,6 +481,7 @@ fn answers() -> Vec<Event> {
         rooms::Event::Occupants { conversation: room_id(), occupants: vec![occupant()] }.into(),
         rooms::Event::Names { conversation: room_id(), names: vec![(sub("ann"), "Ann".into())] }.into(),
         contacts::Event::Contacts { contacts: vec![contact()], next: next() }.into(),
+        contacts::Event::Changed(Some(vec![contact()])).into(),
         contacts::Event::People { people: vec![person()], next: None }.into(),
         contacts::Event::Profiles(vec![person()]).into(),
         notifications::Event::Settings {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use chat::{ContactState, Profile, SiteId, Sub, Timestamp, UserId};
+use chat::{Profile, Side, SiteId, Sub, Timestamp, UserId};
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::counter::{self, Counted};
@@ -175,7 +175,7 @@ impl Import {
         for num in &numbers {
             let other = UserId { site: owner.site, num: *num };
             let card = cards.of(*num).ok_or(ImportError::NoSuchUser(other))?;
-            let state = contact::code(ContactState::Contact);
+            let state = contact::code(Side::CONTACT);
             let key = (owner.site.0, owner.num, num);
             let values = params![key.0, key.1, key.2, state, card.sub, card.name, card.avatar, card.guest];
             new += statement.execute(values).map_err(|e| explain(&self.path, e))? as u32;

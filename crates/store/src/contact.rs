@@ -7,13 +7,14 @@ use std::ops::Range;
 
 use chat::directory::fold_into;
 use chat::{
-    ContactRow, ContactState, ContactsPage, ConversationId, MOST_BLOCKED_FIRST, MOST_BLOCKED_LOOKED_AT,
-    Position, Profile, Relation, UserId,
+    ContactIds, ContactNote, ContactPair, ContactRow, ContactsPage, ConversationId, MOST_BLOCKED_FIRST,
+    MOST_BLOCKED_LOOKED_AT, Position, Profile, Relation, Side, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::conversation::{Direct, side_of};
 use crate::fault::Outcome;
+use crate::meta;
 use crate::requests;
 use crate::user::{self, NameCursor};
 use crate::writer::Batch;
@@ -31,7 +32,7 @@ pub(crate) fn put(
     let before = relation(batch.db, a, b)?;
     let sides = [(a, b, before.of_a, wanted.of_a), (b, a, before.of_b, wanted.of_b)];
     for (user, _, was, will) in sides {
-        let grows = was == ContactState::None && will != ContactState::None;
+        let grows = was == Side::NONE && will != Side::NONE;
         if grows && length(batch.db, user)? >= u64::from(limit) {
             return Ok(None);
         }
@@ -44,7 +45,7 @@ pub(crate) fn put(
                 false => put_side(batch.db, user, other, will, number)?,
             }
         }
-        if wanted.of_a == ContactState::Contact {
+        if wanted.is_contact() {
             requests::agreed(batch, a, b, number)?;
         }
         mark_blocks(batch, a, b, before, wanted)?;
@@ -61,7 +62,7 @@ fn mark_blocks(
     before: Relation,
     after: Relation,
 ) -> Outcome<()> {
-    let blocks = |relation: Relation| [relation.of_a, relation.of_b].map(|of| of == ContactState::Blocked);
+    let blocks = |relation: Relation| [relation.of_a, relation.of_b].map(Side::is_blocked);
     let Some(id) = ConversationId::direct(a, b).filter(|_| blocks(before) != blocks(after)) else {
         return Ok(());
     };
@@ -73,18 +74,47 @@ fn mark_blocks(
 
 pub(crate) fn note_blocks(direct: &mut Direct, id: ConversationId, a: UserId, relation: Relation) {
     let Some(at) = side_of(id, a) else { return };
-    let [of_a, of_b] = [relation.of_a, relation.of_b].map(|of| of == ContactState::Blocked);
+    let [of_a, of_b] = [relation.of_a, relation.of_b].map(Side::is_blocked);
     direct.sides[at].marks = direct.sides[at].marks.blocking(of_a);
     direct.sides[1 - at].marks = direct.sides[1 - at].marks.blocking(of_b);
 }
 
-fn put_side(db: &Connection, user: UserId, other: UserId, state: ContactState, position: u64) -> Outcome<()> {
+/// Returns None, and writes nothing, if a list would be longer than `limit`.
+pub(crate) fn put_note(
+    batch: &mut Batch<'_>,
+    a: UserId,
+    b: UserId,
+    wanted: Relation,
+    note: &ContactNote,
+    limit: u32,
+) -> Outcome<Option<Position>> {
+    if put(batch, a, b, wanted, limit)?.is_none() {
+        return Ok(None);
+    }
+    let number = batch.next_number();
+    let sql = sql!(
+        "UPDATE contact SET own_name = $4, own_groups = $5, changed = $6 \
+               WHERE site = $1 AND user = $2 AND other = $3"
+    );
+    let groups = Some(note.groups.join(GROUP_END)).filter(|groups| !groups.is_empty());
+    let values = params![a.site.0, a.num, b.num, note.name.as_deref(), groups, number as i64];
+    batch.db.prepare_cached(sql)?.execute(values)?;
+    Ok(Some(batch.position()))
+}
+
+/// Names have no control characters.
+const GROUP_END: &str = "\n";
+
+/// An entry that leaves the list loses the own name and groups.
+fn put_side(db: &Connection, user: UserId, other: UserId, side: Side, position: u64) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
                SELECT site, $2, num, $4, $5, sub, name, avatar, guest FROM user WHERE site = $1 AND num = $3 \
-               ON CONFLICT (site, user, other) DO UPDATE SET state = excluded.state, changed = excluded.changed"
+               ON CONFLICT (site, user, other) DO UPDATE SET state = excluded.state, changed = excluded.changed, \
+               own_name = CASE WHEN $6 THEN own_name END, own_groups = CASE WHEN $6 THEN own_groups END"
     );
-    let values = params![user.site.0, user.num, other.num, code(state), position as i64];
+    let number = position as i64;
+    let values = params![user.site.0, user.num, other.num, code(side), number, side.is_on_list()];
     db.prepare_cached(sql)?.execute(values)?;
     Ok(())
 }
@@ -124,15 +154,36 @@ pub(crate) fn relation(db: &Connection, a: UserId, b: UserId) -> Outcome<Relatio
     Ok(Relation { of_a: side(db, a, b)?, of_b: side(db, b, a)? })
 }
 
-fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<ContactState> {
+pub(crate) fn pair(db: &Connection, a: UserId, b: UserId) -> Outcome<ContactPair> {
+    Ok(ContactPair { relation: relation(db, a, b)?, notes: [note(db, a, b)?, note(db, b, a)?] })
+}
+
+fn note(db: &Connection, user: UserId, other: UserId) -> Outcome<Option<ContactNote>> {
+    let sql = sql!("SELECT own_name, own_groups FROM contact WHERE site = $1 AND user = $2 AND other = $3");
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([user.site.0, user.num, other.num])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(read_note(row, 0)?.map(|note| *note))
+}
+
+/// Reads the columns `own_name, own_groups` from this index on.
+fn read_note(row: &Row<'_>, from: usize) -> Outcome<Option<Box<ContactNote>>> {
+    let name = user::maybe_text(row, from)?.map(Into::into);
+    let groups =
+        user::maybe_text(row, from + 1)?.map(|groups| groups.split(GROUP_END).map(Into::into).collect());
+    let note = ContactNote { name, groups: groups.unwrap_or_default() };
+    Ok((!note.is_empty()).then(|| Box::new(note)))
+}
+
+fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<Side> {
     let sql = sql!("SELECT state FROM contact WHERE site = $1 AND user = $2 AND other = $3");
     let found =
         db.prepare_cached(sql)?.query_row([user.site.0, user.num, other.num], |row| row.get(0)).optional()?;
-    Ok(found.map_or(ContactState::None, state))
+    Ok(found.map_or(Side::NONE, of_code))
 }
 
 pub(crate) fn has_blocked(db: &Connection, user: UserId, other: UserId) -> Outcome<bool> {
-    Ok(side(db, user, other)? == ContactState::Blocked)
+    Ok(side(db, user, other)?.is_blocked())
 }
 
 /// The users whom `user` has blocked, read at the first use. Make a new one for each answer, because it also bounds the
@@ -193,33 +244,53 @@ pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     Ok(count as u64)
 }
 
-/// Mutual contacts, by number.
-pub(crate) fn agreed(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
-    let sql = sql!("SELECT other FROM contact WHERE site = $1 AND user = $2 AND state = 3");
+/// Contacts in at least one direction, by number.
+pub(crate) fn contact_ids(db: &Connection, user: UserId) -> Outcome<ContactIds> {
+    let sql = sql!("SELECT other, state FROM contact WHERE site = $1 AND user = $2 AND state & 3 <> 0");
     let mut statement = db.prepare_cached(sql)?;
     let site = user.site;
-    let others = statement.query_map([site.0, user.num], |row| Ok(UserId { site, num: row.get(0)? }))?;
-    Ok(others.collect::<Result<_, _>>()?)
+    let rows = statement
+        .query_map([site.0, user.num], |row| Ok((UserId { site, num: row.get(0)? }, of_code(row.get(1)?))))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Sorted by name, then sub. Rows are stored by number, so each page of a long list reads the whole list. The first
 /// page also has the users whom `user` has blocked.
-pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ContactsPage> {
+pub(crate) fn page(
+    db: &Connection,
+    user: UserId,
+    after: Option<&str>,
+    limit: u32,
+    notes: Notes,
+) -> Outcome<ContactsPage> {
     let is_first = after.is_none();
     let after = NameCursor::parse(after);
     let sql = sql!(
         "SELECT other, state, sub, name, avatar, guest FROM contact \
                WHERE site = $1 AND user = $2 AND state <> 0"
     );
-    let mut statement = db.prepare_cached(sql)?;
+    let with_notes = sql!(
+        "SELECT other, state, sub, name, avatar, guest, own_name, own_groups FROM contact \
+               WHERE site = $1 AND user = $2 AND state <> 0"
+    );
+    let has_notes = notes == Notes::Read;
+    let mut statement = db.prepare_cached(if has_notes { with_notes } else { sql })?;
     let mut rows = statement.query([user.site.0, user.num])?;
-    let mut list = List::default();
+    let mut list = List { has_notes, ..List::default() };
     while let Some(row) = rows.next()? {
         list.read(row, &after)?;
     }
     let next = list.cut(limit as usize, if is_first { MOST_BLOCKED_FIRST as usize } else { 0 });
-    let rows = list.cards.iter().map(|card| list.contact(user, card)).collect::<Outcome<_>>()?;
+    let mut cards = std::mem::take(&mut list.cards);
+    let rows = cards.iter_mut().map(|card| list.contact(user, card)).collect::<Outcome<_>>()?;
     Ok(ContactsPage { rows, next })
+}
+
+/// Whether a page has the own names and groups.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notes {
+    Read,
+    LeftOut,
 }
 
 /// The list that was read. Its texts are in one allocation: most lists are read at a login, and one allocation for each
@@ -228,14 +299,16 @@ pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u3
 struct List {
     texts: String,
     cards: Vec<Card>,
+    has_notes: bool,
 }
 
 struct Card {
     /// The first bytes of the folded name: they decide nearly every comparison.
     first: u128,
     number: u32,
-    state: ContactState,
+    side: Side,
     guest: bool,
+    note: Option<Box<ContactNote>>,
     /// Offsets in `texts`, side by side: the folded name, the sub, the name, the avatar.
     folded: Range<usize>,
     sub_end: usize,
@@ -244,7 +317,8 @@ struct Card {
 }
 
 impl List {
-    /// Adds a row of the columns `other, state, sub, name, avatar, guest`, if it comes after the cursor.
+    /// Adds a row of the columns `other, state, sub, name, avatar, guest`, and perhaps `own_name, own_groups`, if it comes
+    /// after the cursor.
     fn read(&mut self, row: &Row<'_>, after: &NameCursor<'_>) -> Outcome<()> {
         let texts = &mut self.texts;
         let (sub, name) = (user::text(row, 2)?, user::text(row, 3)?);
@@ -267,8 +341,9 @@ impl List {
         self.cards.push(Card {
             first: first(&texts.as_bytes()[folded.clone()]),
             number: row.get(0)?,
-            state: state(row.get(1)?),
+            side: of_code(row.get(1)?),
             guest: row.get(5)?,
+            note: if self.has_notes { read_note(row, 6)? } else { None },
             folded,
             sub_end,
             name_end,
@@ -280,18 +355,18 @@ impl List {
     /// Sorts the cards and keeps the first `limit`, and `blocked` blocked users of the rest. Returns the cursor of the
     /// next page, if any.
     fn cut(&mut self, limit: usize, blocked: usize) -> Option<String> {
-        let List { texts, cards } = self;
+        let List { texts, cards, has_notes: _ } = self;
         let place = |card: &Card| (&texts[card.folded.clone()], &texts[card.folded.end..card.sub_end]);
         cards.sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| place(a).cmp(&place(b))));
         let others = cards.split_off(limit.min(cards.len()));
         let (folded, sub) = cards.last().filter(|_| !others.is_empty()).map(place)?;
         let next = NameCursor { folded, sub }.to_string();
-        let is_blocked = |card: &Card| card.state == ContactState::Blocked;
+        let is_blocked = |card: &Card| card.side.is_blocked();
         cards.extend(others.into_iter().filter(is_blocked).take(blocked));
         Some(next)
     }
 
-    fn contact(&self, of: UserId, card: &Card) -> Outcome<ContactRow> {
+    fn contact(&self, of: UserId, card: &mut Card) -> Outcome<ContactRow> {
         let text = |begin: usize, end: usize| &self.texts[begin..end];
         let profile = Profile {
             sub: user::valid_sub(text(card.folded.end, card.sub_end), 2)?,
@@ -299,7 +374,8 @@ impl List {
             avatar: card.avatar_end.map(|end| text(card.name_end, end).into()),
             guest: card.guest,
         };
-        Ok(ContactRow { id: UserId { site: of.site, num: card.number }, profile, state: card.state })
+        let id = UserId { site: of.site, num: card.number };
+        Ok(ContactRow { id, profile, side: card.side, note: card.note.take() })
     }
 }
 
@@ -320,7 +396,7 @@ pub(crate) fn changed_since(
 ) -> Outcome<Option<Vec<ContactRow>>> {
     // `changed > 0` lets SQLite use the index, which has only such rows.
     let sql = sql!(
-        "SELECT other, state, sub, name, avatar, guest FROM contact \
+        "SELECT other, state, sub, name, avatar, guest, own_name, own_groups FROM contact \
                WHERE site = $1 AND user = $2 AND changed > $3 AND changed > 0 LIMIT $4"
     );
     let values = params![user.site.0, user.num, since as i64, u64::from(limit) as i64 + 1];
@@ -334,7 +410,7 @@ pub(crate) fn changed_since(
     Ok(Some(rows))
 }
 
-/// Reads the columns `other, state, sub, name, avatar, guest`.
+/// Reads the columns `other, state, sub, name, avatar, guest, own_name, own_groups`.
 fn contact(of: UserId, row: &Row<'_>) -> Outcome<ContactRow> {
     let profile = Profile {
         sub: user::sub(row, 2)?,
@@ -342,25 +418,29 @@ fn contact(of: UserId, row: &Row<'_>) -> Outcome<ContactRow> {
         avatar: user::maybe_text(row, 4)?.map(Into::into),
         guest: row.get(5)?,
     };
-    Ok(ContactRow { id: UserId { site: of.site, num: row.get(0)? }, profile, state: state(row.get(1)?) })
+    let id = UserId { site: of.site, num: row.get(0)? };
+    Ok(ContactRow { id, profile, side: of_code(row.get(1)?), note: read_note(row, 6)? })
 }
 
-pub(crate) fn code(state: ContactState) -> i64 {
-    match state {
-        ContactState::None => 0,
-        ContactState::RequestSent => 1,
-        ContactState::RequestReceived => 2,
-        ContactState::Contact => 3,
-        ContactState::Blocked => 4,
+/// Contacts that have changed since a position, if it is of this database; see [`changed_since`].
+pub(crate) fn changed(
+    db: &Connection,
+    user: UserId,
+    since: Position,
+    limit: u32,
+) -> Outcome<Option<Vec<ContactRow>>> {
+    let position = meta::position(db, meta::epoch(db)?)?;
+    if since.epoch != position.epoch || since.number > position.number {
+        return Ok(None);
     }
+    changed_since(db, user, since.number, limit)
 }
 
-fn state(code: i64) -> ContactState {
-    match code {
-        1 => ContactState::RequestSent,
-        2 => ContactState::RequestReceived,
-        3 => ContactState::Contact,
-        4 => ContactState::Blocked,
-        _ => ContactState::None,
-    }
+pub(crate) fn code(side: Side) -> i64 {
+    side.code().into()
+}
+
+/// Codes above the flags are of a newer program, and their known flags count.
+fn of_code(code: i64) -> Side {
+    Side::of_code(code as u8)
 }

@@ -7,7 +7,7 @@ use chat::items::{
     ItemsOf, ItemsPage, LatestItems, LatestPage, MOST_ITEM_LISTS, PutItem, SITE_ITEM_BYTES, USER_ITEM_BYTES,
     item_page, item_reader, may_change_item_list,
 };
-use chat::{Done, Mode, Refusal, Relation, UserId};
+use chat::{Done, Mode, Refusal, UserId, Viewpoint};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::counter::{self, Counted};
@@ -366,7 +366,7 @@ fn page(
 }
 
 fn latest(db: &Connection, me: UserId, mode: Mode, of: &LatestItems) -> Outcome<LatestPage> {
-    let mut users = contact::agreed(db, me)?;
+    let mut users = contact::contact_ids(db, me)?.seen().to_vec();
     users.push(me);
     users.retain(|user| of.after.is_none_or(|after| user.num > after));
     users.retain(|user| of.only.is_none_or(|only| user.num == only));
@@ -386,7 +386,7 @@ fn latest(db: &Connection, me: UserId, mode: Mode, of: &LatestItems) -> Outcome<
         let Some(row) = user::by_id(db, user)? else { continue };
         let reader = match user == me {
             true => Some(ItemReader::Owner),
-            false => item_reader(mode, row.privacy, row.banned, Relation::CONTACTS),
+            false => item_reader(mode, row.privacy, row.banned, Viewpoint::CONTACT),
         };
         for (name, _) in
             wanted.into_iter().filter(|(_, list)| reader.is_some_and(|one| list.access.admits(one)))

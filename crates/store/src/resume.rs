@@ -6,6 +6,7 @@ use chat::{
 };
 use rusqlite::Connection;
 
+use crate::contact::Notes;
 use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
 use crate::message::{Lines, Newest};
@@ -31,7 +32,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
         updates: Vec::new(),
         gaps: Vec::new(),
         left: Vec::new(),
-        contacts: contact::page(db, user, None, from.contacts)?,
+        contacts: contact::page(db, user, None, from.contacts, Notes::LeftOut)?,
         threads: Vec::new(),
         renamed: Vec::new(),
         position,

@@ -3,11 +3,11 @@
 use crate::asking;
 
 use asking::{Directory, NOW, add_site, ask, profile, put, say, snapshot, sub};
-use chat::{ContactState, ContactStore, Profile, Relation, SiteId, UserId, UserStore};
+use chat::{ContactStore, Profile, Relation, Side, SiteId, UserId, UserStore};
 use store::bulk::{Counts, Import, ImportError};
 use store::{OpenError, Options, Sqlite};
 
-const FRIENDS: Relation = Relation { of_a: ContactState::Contact, of_b: ContactState::Contact };
+const FRIENDS: Relation = Relation { of_a: Side::CONTACT, of_b: Side::CONTACT };
 
 fn open(directory: &Directory) -> Sqlite {
     Sqlite::open(&directory.file(), Options::default()).expect("it opens")
@@ -50,8 +50,8 @@ fn users_and_contacts_are_there_and_a_second_time_changes_nothing() {
             .collect::<Vec<_>>()
     };
     let page = ask(|done| store.contacts(ids[0], None, 9, done));
-    let rows: Vec<_> = page.rows.iter().map(|row| (row.id, row.profile.clone(), row.state)).collect();
-    let friend = |at: usize| (ids[at], people()[at].clone(), ContactState::Contact);
+    let rows: Vec<_> = page.rows.iter().map(|row| (row.id, row.profile.clone(), row.side)).collect();
+    let friend = |at: usize| (ids[at], people()[at].clone(), Side::CONTACT);
     assert_eq!(rows, [friend(1), friend(2)]);
     assert_eq!(ask(|done| store.relation(ids[0], ids[2], done)), FRIENDS);
     assert!(snapshot(&store, bob, Some(position)).reset, "devices begin afresh with their new lists");
@@ -74,7 +74,7 @@ fn what_two_have_decided_stays() {
     let store = open(&directory);
     let site = add_site(&store, "forum");
     let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
-    let blocked = Relation { of_a: ContactState::None, of_b: ContactState::Blocked };
+    let blocked = Relation { of_a: Side::NONE, of_b: Side::BLOCKED };
     ask(|done| store.put_relation(ann, bob, blocked, 99, NOW, done));
     store.close();
     let (_, counts) = import(&directory, site);

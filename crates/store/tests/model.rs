@@ -6,9 +6,9 @@ use crate::plain;
 
 use asking::{Directory, NOW, ask, direct, put_named, sub};
 use chat::{
-    Append, ChangeMessage, ContactState, ContactStore, ConversationChange, ConversationId, ConversationList,
-    MessageChange, MessageStore, Position, Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence,
-    SiteId, Store, Timestamp, UserId, UserRow, words,
+    Append, ChangeMessage, ContactStore, ConversationChange, ConversationId, ConversationList, MessageChange,
+    MessageStore, Position, Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence, Side, SiteId,
+    Store, Timestamp, UserId, UserRow, words,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -105,13 +105,13 @@ fn user() -> impl Strategy<Value = UserId> {
     (1..=2u32, 1..=USERS).prop_map(|(site, num)| UserId { site: SiteId(site), num })
 }
 
-fn state() -> impl Strategy<Value = ContactState> {
+fn state() -> impl Strategy<Value = Side> {
     prop_oneof![
-        Just(ContactState::None),
-        Just(ContactState::RequestSent),
-        Just(ContactState::RequestReceived),
-        Just(ContactState::Contact),
-        Just(ContactState::Blocked),
+        Just(Side::NONE),
+        Just(Side::REQUESTED),
+        Just(Side::ASKS),
+        Just(Side::CONTACT),
+        Just(Side::BLOCKED),
     ]
 }
 

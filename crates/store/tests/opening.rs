@@ -7,10 +7,10 @@ use std::process::Command;
 
 use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
 use chat::{
-    AppPasswordStore, By, ChangeMessage, ContactState, ContactStore, ConversationId, ConversationOf,
-    LinkCode, LinkStore, MemberAction, MessageChange, MessageKind, MessageStore, ModerationStore,
-    ModeratorAct, NewAppPassword, NewLink, NewRoom, Position, Role, RoomKind, RoomLimits, RoomName,
-    RoomStore, ScramKeys, ScramPair, Seq, SiteId, SiteStore, StoredKeys, Timestamp, UserId, UserStore,
+    AppPasswordStore, By, ChangeMessage, ContactStore, ConversationId, ConversationOf, LinkCode, LinkStore,
+    MemberAction, MessageChange, MessageKind, MessageStore, ModerationStore, ModeratorAct, NewAppPassword,
+    NewLink, NewRoom, Position, Relation, Role, RoomKind, RoomLimits, RoomName, RoomStore, ScramKeys,
+    ScramPair, Seq, Side, SiteId, SiteStore, StoredKeys, Timestamp, UserId, UserStore,
 };
 use rusqlite::Connection;
 use store::{OpenError, Options, Sqlite};
@@ -18,6 +18,10 @@ use store::{OpenError, Options, Sqlite};
 const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.sql");
 const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql");
 const OLD_MUTES: &str = include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql");
+/// Undoes the migrations from version 44 on.
+const BEFORE_VERSION_44: &str = "ALTER TABLE contact DROP COLUMN own_name;
+    ALTER TABLE contact DROP COLUMN own_groups;
+    PRAGMA user_version = 43;";
 /// Undoes the migrations from version 40 on.
 const BEFORE_VERSION_40: &str = "DROP TABLE item;
     DROP TABLE item_list;
@@ -128,7 +132,7 @@ fn a_database_of_version_1_opens_with_everything_in_it() {
     assert_eq!(seqs(&store, id), [Seq(1), Seq(2), Seq(3)]);
     put_named(&store, SiteId(1), "bob", "Bobby");
     let contacts = ask(|done| store.contacts(user(1), None, 9, done)).rows;
-    assert_eq!((&*contacts[0].profile.name, contacts[0].state), ("Bobby", ContactState::Blocked));
+    assert_eq!((&*contacts[0].profile.name, contacts[0].side), ("Bobby", Side::BLOCKED));
     assert!(ask(|done| store.contacts(user(2), None, 9, done)).rows.is_empty(), "a mirror is not shown");
 }
 
@@ -144,6 +148,7 @@ fn calls_of_version_35_are_calls_by_their_kind() {
     write_version_1(&directory.file());
     drop(open(&directory.file()).expect("it opens"));
     let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(BEFORE_VERSION_44).expect("as before directions");
     db.execute_batch(BEFORE_VERSION_40).expect("as before nicknames");
     db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     db.execute_batch(BEFORE_VERSION_38).expect("as before");
@@ -179,6 +184,7 @@ fn members_of_version_38_can_make_app_passwords() {
     write_version_1(&directory.file());
     drop(open(&directory.file()).expect("it opens"));
     let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(BEFORE_VERSION_44).expect("as before directions");
     db.execute_batch(BEFORE_VERSION_40).expect("as before nicknames");
     db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     drop(db);
@@ -192,6 +198,38 @@ fn members_of_version_38_can_make_app_passwords() {
     let new = NewAppPassword { name: "Phone".into(), keys, time: asking::NOW };
     let row = ask(|done| store.add_app_password(bob, new, By::User(bob), done)).expect("he may");
     assert_eq!(ask(|done| store.app_passwords(bob, done)), [row]);
+}
+
+/// Until version 43 a relation was one of five states.
+#[test]
+fn requests_of_version_43_ask_for_one_direction_and_approve_the_other() {
+    let directory = Directory::quick();
+    write_version_1(&directory.file());
+    let store = open(&directory.file()).expect("it opens");
+    let [cat, dan] = ["cat", "dan"].map(|name| put(&store, SiteId(1), name));
+    let bob = UserId { site: SiteId(1), num: 2 };
+    for (a, b) in [(bob, cat), (bob, dan)] {
+        let listed = Relation { of_a: Side::LISTED, of_b: Side::LISTED };
+        ask(|done| store.put_relation(a, b, listed, 9, asking::NOW, done));
+    }
+    drop(store);
+    let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(BEFORE_VERSION_44).expect("as before directions");
+    db.execute_batch(&format!(
+        "UPDATE contact SET state = 1 WHERE user = 2 AND other = {cat};
+         UPDATE contact SET state = 2 WHERE user = {cat} AND other = 2;
+         UPDATE contact SET state = 3 WHERE {dan} IN (user, other);",
+        cat = cat.num,
+        dan = dan.num,
+    ))
+    .expect("rows of that version");
+    drop(db);
+    let store = open(&directory.file()).expect("it opens");
+    let relation = |a, b| ask(|done| store.relation(a, b, done));
+    assert_eq!(relation(bob, cat), Relation { of_a: Side::REQUESTED, of_b: Side::ASKS });
+    assert_eq!(relation(dan, bob), Relation::CONTACTS);
+    let ann = UserId { site: SiteId(1), num: 1 };
+    assert_eq!(relation(ann, bob).of_a, Side::BLOCKED);
 }
 
 #[test]
@@ -454,6 +492,7 @@ fn numbers_of_version_36_go_on() {
     assert_eq!(kick(&store, ann), [1]);
     store.close();
     let db = Connection::open(directory.file()).expect("a database");
+    db.execute_batch(BEFORE_VERSION_44).expect("as before directions");
     db.execute_batch(BEFORE_VERSION_40).expect("as before nicknames");
     db.execute_batch(BEFORE_VERSION_39).expect("as before app passwords");
     db.execute_batch(BEFORE_VERSION_38).expect("as before");

@@ -1093,6 +1093,12 @@ pub struct Contact<'a> {
     #[serde(flatten, borrow)]
     pub person: Person<'a>,
     pub state: ContactState,
+    /// This user's own name for the contact, which nobody else sees. A welcome leaves it out.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub own_name: Option<Cow<'a, str>>,
+    /// The groups into which this user's apps have sorted the contact. A welcome leaves them out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Cow<'a, str>>>,
 }
 
 /// The state between this user and another user.

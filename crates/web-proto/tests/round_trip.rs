@@ -108,7 +108,7 @@ fn profile() -> impl Strategy<Value = Profile<'static>> {
     );
     let role = option::of(Just(SiteRole::Moderator));
     (contact(), opt(), number(), number(), role, option::of(own)).prop_map(
-        |(Contact { person, state }, status, status_until, last_seen, role, own)| Profile {
+        |(Contact { person, state, .. }, status, status_until, last_seen, role, own)| Profile {
             person,
             status,
             status_until,
@@ -1042,7 +1042,13 @@ fn renamed() -> impl Strategy<Value = Renamed<'static>> {
 fn contact() -> impl Strategy<Value = Contact<'static>> {
     use ContactState::*;
     let state = prop::sample::select(vec![None, RequestSent, RequestReceived, Contact, Blocked]);
-    (person(), state).prop_map(|(person, state)| web_proto::Contact { person, state })
+    let groups = option::of(prop::collection::vec(text(), 1..3));
+    (person(), state, opt(), groups).prop_map(|(person, state, own_name, groups)| web_proto::Contact {
+        person,
+        state,
+        own_name,
+        groups,
+    })
 }
 
 fn person() -> impl Strategy<Value = Person<'static>> {

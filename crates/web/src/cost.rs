@@ -77,7 +77,10 @@ commands! {
     "announce", NoRoom: Command::Presence(presence::Command::Announce(_)),
     "relay", NoRoom: Command::Presence(presence::Command::Relay { .. }),
     "contact", NoRoom: Command::Contacts(contacts::Command::Change { .. }),
+    "subscribe", NoRoom: Command::Contacts(contacts::Command::Subscribe { .. }),
+    "keep", NoRoom: Command::Contacts(contacts::Command::Keep { .. }),
     "contacts", NoRoom: Command::Contacts(contacts::Command::List { .. }),
+    "changed_contacts", NoRoom: Command::Contacts(contacts::Command::Changed { .. }),
     "people", NoRoom: Command::Contacts(contacts::Command::ListPeople { .. }),
     "profiles", NoRoom: Command::Contacts(contacts::Command::Profiles { .. }),
     "profile", NoRoom: Command::Account(account::Command::Profile { .. }),
@@ -455,7 +458,12 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
             0,
             Request::new(
                 re,
-                presence::Command::Relay { to: sub("member-3"), resource: "r".into(), payload: "x".into() },
+                presence::Command::Relay {
+                    to: sub("member-3"),
+                    resource: "r".into(),
+                    payload: "x".into(),
+                    is_answer: false,
+                },
             ),
         ),
         (
@@ -465,7 +473,22 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
                 contacts::Command::Change { action: chat::ContactAction::Request, user: sub("member-3") },
             ),
         ),
+        (
+            0,
+            Request::new(
+                re,
+                contacts::Command::Subscribe { action: chat::SubscriptionAction::Ask, user: sub("member-3") },
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                contacts::Command::Keep { user: sub("member-3"), note: chat::ContactNote::default() },
+            ),
+        ),
         (0, Request::new(re, contacts::Command::List { page: page() })),
+        (0, Request::new(re, contacts::Command::Changed { since: chat::Position::default() })),
         (0, Request::new(re, contacts::Command::ListPeople { query: None, page: page() })),
         (0, Request::new(re, contacts::Command::Profiles { users: vec![sub("member-3")] })),
         (0, Request::new(re, account::Command::Profile { user: Some(sub("member-3")) })),

@@ -69,6 +69,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &s2s::DIALBACK,
     &xep::pep::PUBLIC,
     &xep::pep::PRIVATE,
+    &xep::roster_versioning::EXTENSION,
     &xep::muc::invitations::DIRECT,
     &xep::carbons::EXTENSION,
     &xep::jingle::FEEDBACK,

@@ -2092,6 +2092,10 @@ export type AppPassword = {
 /** An entry of the user's contact list. */
 export type Contact = {
   state: ContactState;
+  /** This user's own name for the contact, which nobody else sees. A welcome leaves it out. */
+  own_name?: string;
+  /** The groups into which this user's apps have sorted the contact. A welcome leaves them out. */
+  groups?: Array<string>;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;

@@ -21,9 +21,9 @@ pub use command::Command;
 pub use event::Event;
 pub use store::{ItemStore, LatestItems, LatestPage, PutItem};
 
-use crate::privacy::{Audience, Privacy, Signal, Visibility};
+use crate::privacy::{Privacy, Signal, Visibility};
 use crate::users::peer::may_see;
-use crate::{Mode, Refusal, Relation, Sub};
+use crate::{Mode, Refusal, Sub, Viewpoint};
 
 /// Lists of one user.
 pub const MOST_ITEM_LISTS: u32 = 128;
@@ -157,12 +157,12 @@ impl ItemAccess {
 }
 
 /// How another user reads. None: not at all, as if the user did not exist.
-pub fn item_reader(mode: Mode, privacy: Privacy, is_banned: bool, relation: Relation) -> Option<ItemReader> {
-    if is_banned || !may_see(mode, relation) {
+pub fn item_reader(mode: Mode, privacy: Privacy, is_banned: bool, viewer: Viewpoint) -> Option<ItemReader> {
+    if is_banned || !may_see(mode, viewer) {
         return None;
     }
     let of = Visibility { privacy, ..Visibility::default() };
-    let is_contact = Audience::Contacts.has(relation) && of.sends(Signal::Presence, mode, relation);
+    let is_contact = viewer.sees && of.sends(Signal::Presence, mode, viewer);
     Some(if is_contact { ItemReader::Contact } else { ItemReader::Other })
 }
 
@@ -256,28 +256,26 @@ pub(crate) fn check_item_name(name: &str) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ContactState;
+    use crate::Audience;
 
     #[test]
     fn a_stranger_reads_what_is_for_everybody_and_a_blocked_user_nothing() {
-        let stranger = Relation::NONE;
-        let reader = |mode, presence, relation| {
-            item_reader(mode, Privacy { presence, ..Privacy::default() }, false, relation)
+        let stranger = Viewpoint::STRANGER;
+        let reader = |mode, presence, viewer| {
+            item_reader(mode, Privacy { presence, ..Privacy::default() }, false, viewer)
         };
         assert_eq!(reader(Mode::Open, Audience::Everybody, stranger), Some(ItemReader::Other));
         assert_eq!(reader(Mode::Contacts, Audience::Everybody, stranger), None);
         for mode in [Mode::Open, Mode::Contacts] {
-            assert_eq!(reader(mode, Audience::Everybody, Relation::BLOCKED), None);
-            assert_eq!(reader(mode, Audience::Everybody, Relation::CONTACTS), Some(ItemReader::Contact));
+            assert_eq!(reader(mode, Audience::Everybody, Viewpoint::BLOCKED), None);
+            assert_eq!(reader(mode, Audience::Everybody, Viewpoint::CONTACT), Some(ItemReader::Contact));
             assert_eq!(
-                reader(mode, Audience::Nobody, Relation::CONTACTS),
+                reader(mode, Audience::Nobody, Viewpoint::CONTACT),
                 Some(ItemReader::Other),
                 "who hides the presence shows contacts no more than others"
             );
         }
-        let pending = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
-        assert_eq!(reader(Mode::Open, Audience::Everybody, pending), Some(ItemReader::Other));
-        assert_eq!(item_reader(Mode::Open, Privacy::default(), true, Relation::CONTACTS), None, "banned");
+        assert_eq!(item_reader(Mode::Open, Privacy::default(), true, Viewpoint::CONTACT), None, "banned");
         let table = [
             (ItemAccess::Nobody, [true, false, false]),
             (ItemAccess::Contacts, [true, true, false]),

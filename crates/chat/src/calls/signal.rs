@@ -20,15 +20,15 @@ use crate::privacy::{Signal, Visibility};
 use crate::session::{Asker, Completion};
 use crate::users::peer::{Peer, PeerJob, may_write};
 use crate::{
-    CallId, CallsFrom, ContactState, ConversationId, ConversationRow, Message, Mode, Refusal, Relation,
-    SessionHandle, SessionId, Sub, Timestamp, To, UserId,
+    CallId, CallsFrom, ConversationId, ConversationRow, Message, Mode, Refusal, Relation, SessionHandle,
+    SessionId, Sub, Timestamp, To, UserId,
 };
 
 /// Whether a user may call another. Users who may not write may not call either, and get the same refusal.
 pub(crate) fn may_call(from: CallsFrom, mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
     let known = match from {
         CallsFrom::Nobody => false,
-        CallsFrom::Contacts => relation.of_a == ContactState::Contact,
+        CallsFrom::Contacts => relation.is_contact(),
         CallsFrom::Everyone => true,
     };
     known && may_write(mode, peer_is_banned, relation)
@@ -156,7 +156,7 @@ impl Calls {
                 let chosen =
                     self.sessions.lock(peer.id).user(peer.id).map(|user| user.chosen).unwrap_or_default();
                 let of = Visibility { privacy: peer.privacy, chosen };
-                let is_told = of.sends(Signal::Busy, site.mode, peer.relation);
+                let is_told = of.sends(Signal::Busy, site.mode, peer.relation.a_views_b());
                 let outcome = if is_told { Outcome::Busy } else { Outcome::Missed };
                 to_caller(id, CallNews::Over { outcome, ms: 0 });
                 let entry = CallEntry { call: id, media, outcome, ms: 0 };
@@ -330,17 +330,18 @@ pub(super) fn answer_to(re: Option<u64>) -> AnswerTo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Side;
 
     #[test]
     fn the_relation_decides_who_may_call() {
-        use ContactState::{Blocked, Contact, None as Nothing, RequestSent};
         let table = [
             // The relation; contacts only, everyone; the same two in mode *contacts*
-            ((Nothing, Nothing), [false, true], [false, false]),
-            ((RequestSent, Nothing), [false, true], [false, false]),
-            ((Contact, Contact), [true, true], [true, true]),
-            ((Contact, Blocked), [false, false], [false, false]),
-            ((Blocked, Nothing), [false, false], [false, false]),
+            ((Side::NONE, Side::NONE), [false, true], [false, false]),
+            ((Side::REQUESTED, Side::NONE), [false, true], [false, false]),
+            ((Side::CONTACT, Side::CONTACT), [true, true], [true, true]),
+            ((Side::SEES, Side::SEEN), [true, true], [true, true]),
+            ((Side::NONE, Side::BLOCKED), [false, false], [false, false]),
+            ((Side::BLOCKED, Side::NONE), [false, false], [false, false]),
         ];
         for ((of_a, of_b), open, contacts) in table {
             let relation = Relation { of_a, of_b };

@@ -11,8 +11,16 @@ use crate::{Contact, Person};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     Contact(Box<Contact>),
-    Contacts { contacts: Vec<Contact>, next: Option<String> },
-    People { people: Vec<Person>, next: Option<String> },
+    Contacts {
+        contacts: Vec<Contact>,
+        next: Option<String>,
+    },
+    /// None: too much has changed for a difference.
+    Changed(Option<Vec<Contact>>),
+    People {
+        people: Vec<Person>,
+        next: Option<String>,
+    },
     Profiles(Vec<Person>),
 }
 
@@ -20,7 +28,9 @@ impl Event {
     pub(crate) fn policy(&self) -> Policy {
         match self {
             Event::Contact(_) => Policy { answers: Answers::RequestOrNone, ..Policy::STORED },
-            Event::Contacts { .. } | Event::People { .. } | Event::Profiles(_) => Policy::ANSWER,
+            Event::Contacts { .. } | Event::Changed(_) | Event::People { .. } | Event::Profiles(_) => {
+                Policy::ANSWER
+            }
         }
     }
 
@@ -28,6 +38,7 @@ impl Event {
     pub(crate) fn signal(&self) -> Option<Signal> {
         match self {
             Event::Contact(contact) => contact.person.signal(),
+            Event::Changed(contacts) => contacts.iter().flatten().find_map(|one| one.person.signal()),
             Event::Contacts { contacts, .. } => contacts.iter().find_map(|one| one.person.signal()),
             Event::People { people, .. } | Event::Profiles(people) => people.iter().find_map(Person::signal),
         }

@@ -18,8 +18,8 @@ use crate::site::settings::Settings;
 use crate::site::trust;
 use crate::users::peer::Peer;
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Done, File, Mode, Position, Refusal,
-    Relation, SiteRole, Timestamp, To, UserId, has_link,
+    Append, Appended, ConversationId, ConversationRow, Done, File, Mode, Position, Refusal, Relation,
+    SiteRole, Timestamp, To, UserId, has_link,
 };
 
 /// The slice of the port to storage for message requests. See [`Store`](crate::Store).
@@ -160,7 +160,7 @@ pub(crate) fn rules(settings: &Settings, mode: Mode, relation: Relation) -> Opti
 
 /// Whether the other user is a stranger. A user who has sent a contact request expects messages.
 pub fn is_stranger(relation: Relation) -> bool {
-    !matches!(relation.of_a, ContactState::Contact | ContactState::RequestReceived)
+    !relation.is_contact() && !relation.of_a.asks()
 }
 
 /// Rules for a message request: no links, no attachments. Stores call it, because only they know whether a message is
@@ -211,20 +211,20 @@ impl Contacts {
             };
             let done = this.on_accepted(session.handle, AnswerTo::Request(re), move |this, answered| {
                 let RequestAnswered { row, position, theirs, changed } = answered;
-                let seen = |row: ConversationRow, of| {
-                    let (mode, relation) = (asker.site.site.mode, peer.relation);
-                    let viewer = Viewer { mode, relation, published: this.presences.published(of) };
+                let seen = |row: ConversationRow, of, viewpoint| {
+                    let mode = asker.site.site.mode;
+                    let viewer = Viewer { mode, viewpoint, published: this.presences.published(of) };
                     let shown = row.of.other().map(|other| viewer.shown(other)).unwrap_or_default();
                     Box::new(crate::presence::shown::conversation(row, shown))
                 };
-                let own = seen(row, peer.id);
+                let own = seen(row, peer.id, peer.relation.a_views_b());
                 let event = crate::Event::conversation(own);
                 match changed {
                     true => this.sessions.reply_and_publish(session, re, position, event),
                     false => this.sessions.reply(session, Some(re), position, event),
                 }
                 if let Some(theirs) = theirs {
-                    let conversation = seen(theirs, session.user);
+                    let conversation = seen(theirs, session.user, peer.relation.b_views_a());
                     let event = crate::Event::conversation(conversation);
                     this.sessions.publish(peer.id, position, None, event);
                 }
@@ -237,6 +237,7 @@ impl Contacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Side;
 
     const DAY_MS: u64 = 86_400_000;
 
@@ -258,8 +259,6 @@ mod tests {
         let rules = RequestRules { begin: Err(Refusal::TooNew), ..rules };
         assert_eq!((rules.may_begin(0), rules.may_go_on(1)), (Err(Refusal::TooNew), Ok(())), "it goes on");
     }
-    use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
-
     #[test]
     fn strangers_by_relation() {
         let settings = |on| Settings {
@@ -267,12 +266,14 @@ mod tests {
             ..Settings::default()
         };
         for (of_a, of_b, stranger) in [
-            (Nothing, Nothing, true),
-            (RequestSent, RequestReceived, true),
-            (RequestSent, Nothing, true),
-            (RequestReceived, RequestSent, false),
-            (Contact, Contact, false),
-            (Blocked, Nothing, true),
+            (Side::NONE, Side::NONE, true),
+            (Side::REQUESTED, Side::ASKS, true),
+            (Side::REQUESTED, Side::NONE, true),
+            (Side::ASKS, Side::REQUESTED, false),
+            (Side::LISTED, Side::NONE, true),
+            (Side::CONTACT, Side::CONTACT, false),
+            (Side::SEES, Side::SEEN, false),
+            (Side::BLOCKED, Side::NONE, true),
         ] {
             let relation = Relation { of_a, of_b };
             assert_eq!(is_stranger(relation), stranger, "{relation:?}");

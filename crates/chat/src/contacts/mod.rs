@@ -1,19 +1,22 @@
 //! Contacts: requests, acceptance, removal and blocks, as one table; and the list of contacts.
 
 mod command;
+mod decide;
 pub(crate) mod directory;
 mod event;
 pub(crate) mod message_requests;
+pub(crate) mod note;
 pub(crate) mod store;
 
 pub use event::Event;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use command::{Command, ContactAction};
+pub use command::{Command, ContactAction, SubscriptionAction};
 
 use crate::command::AnswerTo;
-use crate::contacts::store::ContactStore;
+use crate::contacts::decide::{Action, decide};
+use crate::contacts::store::{ContactPair, ContactStore};
 use crate::observer::Observer;
 use crate::presence::Presences;
 use crate::presence::shown::{Other, presence_shown};
@@ -21,49 +24,9 @@ use crate::session::{Asker, Completion, Sessions};
 use crate::store::unavailable;
 use crate::users::{Users, card, person};
 use crate::{
-    Contact, ContactRow, ContactState, ContactsPage, ConversationId, NodeConfig, PageOf, Position, Refusal,
-    Relation, Sub, Timestamp, UserId, UserRow,
+    Contact, ContactChange, ContactNote, ContactRow, ContactsPage, ConversationId, NodeConfig, PageOf,
+    Position, Refusal, Relation, Sub, Timestamp, UserId, UserRow,
 };
-
-/// The relation of two users after an action of `a`. An unchanged relation means success without a change.
-///
-/// A user who was declined or blocked still sees `RequestSent`: the refusal stays hidden, and a second
-/// request changes nothing. The tests list all reachable pairs.
-pub(crate) fn decide(action: ContactAction, relation: Relation) -> Result<Relation, Refusal> {
-    use {ContactAction as Do, ContactState as S};
-    let Relation { of_a, of_b } = relation;
-    let to = |of_a, of_b| Ok(Relation { of_a, of_b });
-    // A block ends a contact or an open request of both sides. The other user's own block and own unanswered
-    // request stay.
-    let without = |of_b| match of_b {
-        S::Contact | S::RequestReceived => S::None,
-        S::None | S::RequestSent | S::Blocked => of_b,
-    };
-    match (action, of_a) {
-        (Do::Request, S::None | S::RequestReceived) if of_b == S::RequestSent => to(S::Contact, S::Contact),
-        (Do::Request, S::None) if of_b == S::Blocked => to(S::RequestSent, S::Blocked),
-        (Do::Request, S::None) => to(S::RequestSent, S::RequestReceived),
-        (Do::Request, S::Blocked) => Err(Refusal::NotAllowed),
-        (Do::Request, _) => Ok(relation),
-
-        (Do::Accept, S::RequestReceived) => to(S::Contact, S::Contact),
-        (Do::Accept, S::Contact) => Ok(relation),
-        (Do::Accept, _) => Err(Refusal::BadValue),
-
-        (Do::Decline, S::RequestReceived) => to(S::None, of_b),
-        (Do::Decline, S::None) => Ok(relation),
-        (Do::Decline, _) => Err(Refusal::BadValue),
-
-        (Do::Remove, S::Blocked) => Err(Refusal::BadValue),
-        (Do::Remove, S::Contact | S::RequestSent | S::RequestReceived) => to(S::None, without(of_b)),
-        (Do::Remove, S::None) => Ok(relation),
-
-        (Do::Block, _) => to(S::Blocked, without(of_b)),
-
-        (Do::Unblock, S::Blocked) => to(S::None, of_b),
-        (Do::Unblock, _) => Ok(relation),
-    }
-}
 
 /// Orders the changes of each pair of users: one at a time, in the order of arrival. Otherwise one could
 /// overtake another between its read of the relation and its write.
@@ -112,7 +75,7 @@ impl PairsBusy {
 struct Change {
     asker: Asker,
     re: u64,
-    action: ContactAction,
+    action: Action,
     me: Arc<UserRow>,
     other: Arc<UserRow>,
     pair: ConversationId,
@@ -152,7 +115,7 @@ impl Contacts {
         self: &Arc<Self>,
         asker: Asker,
         re: u64,
-        action: ContactAction,
+        action: Action,
         user: Sub,
         now: Timestamp,
     ) {
@@ -160,12 +123,26 @@ impl Contacts {
         if user == asker.sub {
             return self.sessions.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
         }
+        let action = match action {
+            Action::Keep(note) => note.checked().map(Action::Keep),
+            action @ (Action::Contact(_) | Action::Subscription(_)) => Ok(action),
+        };
+        let action = match action {
+            Ok(action) => action,
+            Err(refusal) => return self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
+        };
         let site = asker.site.site.id;
         let this = self.clone();
         self.users.with_both(site, [asker.sub.clone(), user], move |rows| {
             let change = rows.and_then(|[me, other]| {
-                let is_request = matches!(action, ContactAction::Request | ContactAction::Accept);
-                if is_request && (other.banned || asker.guest || other.profile.guest) {
+                let action = match action {
+                    // Clients send the shown name with each change of groups. Kept, it would hide a new display name.
+                    Action::Keep(note) if note.name.as_deref() == Some(&*other.profile.name) => {
+                        Action::Keep(ContactNote { name: None, ..note })
+                    }
+                    action => action,
+                };
+                if action.begins() && (other.banned || asker.guest || other.profile.guest) {
                     return Err(Refusal::NotAllowed);
                 }
                 let pair = ConversationId::direct(me.id, other.id).ok_or(Refusal::BadValue)?;
@@ -187,24 +164,25 @@ impl Contacts {
 
     fn read_relation(self: &Arc<Self>, change: Change) {
         let (me, other) = (change.me.id, change.other.id);
-        let done = self.then(move |this, relation| {
-            let decided = relation
+        let done = self.then::<ContactPair>(move |this, pair| {
+            let decided = pair
                 .map_err(unavailable)
-                .and_then(|relation| Ok((relation, decide(change.action, relation)?)));
+                .and_then(|pair| decide(&change.action, pair.relation).map(|after| (pair, after)));
             match decided {
                 Ok((before, after)) => this.write_relation(change, before, after),
                 Err(refusal) => this.end_change(&change, Err(refusal)),
             }
         });
-        self.store.relation(me, other, done);
+        self.store.contact_pair(me, other, done);
     }
 
-    fn write_relation(self: &Arc<Self>, change: Change, before: Relation, after: Relation) {
+    fn write_relation(self: &Arc<Self>, change: Change, before: ContactPair, after: Relation) {
         let (me, other, now) = (change.me.id, change.other.id, change.now);
-        let limit = match change.action {
+        let (limit, note) = match &change.action {
             // A full list must not prevent a block.
-            ContactAction::Block => u32::MAX,
-            _ => self.config.limits.contacts,
+            Action::Contact(ContactAction::Block) => (u32::MAX, None),
+            Action::Contact(_) | Action::Subscription(_) => (self.config.limits.contacts, None),
+            Action::Keep(note) => (self.config.limits.contacts, Some(note.clone())),
         };
         let done = self.then(move |this, outcome| match outcome {
             Ok(Some(position)) => {
@@ -214,7 +192,10 @@ impl Contacts {
             Ok(None) => this.end_change(&change, Err(Refusal::TooManyContacts)),
             Err(error) => this.end_change(&change, Err(unavailable(error))),
         });
-        self.store.put_relation(me, other, after, limit, now, done);
+        match note {
+            Some(note) => self.store.put_contact_note(me, other, after, note, limit, now, done),
+            None => self.store.put_relation(me, other, after, limit, now, done),
+        }
     }
 
     fn end_change(&self, change: &Change, outcome: Result<(), Refusal>) {
@@ -229,28 +210,39 @@ impl Contacts {
     fn publish_change(
         self: &Arc<Self>,
         change: &Change,
-        before: Relation,
+        before: ContactPair,
         after: Relation,
         position: Position,
     ) {
         let Change { asker, me, other, .. } = change;
         let mode = asker.site.site.mode;
+        let ContactPair { relation: before, notes: [mine, theirs] } = before;
         self.users.recent().relation_is(me.id, other.id, after);
-        let event = |of: &UserRow, state| {
-            let presence = presence_shown(mode, after, self.presences.published(of.id));
-            Event::Contact(Box::new(Contact { person: person(of, presence), state }))
+        let (mine, is_kept) = match &change.action {
+            Action::Keep(note) => (Some(note.clone()), true),
+            Action::Contact(_) | Action::Subscription(_) => (mine, false),
         };
-        self.sessions.reply(asker.session, Some(change.re), position, event(other, after.of_a));
-        if before.of_a != after.of_a {
-            self.sessions.publish(me.id, position, Some(asker.session.handle), event(other, after.of_a));
+        // `after` as the receiver of the event has it.
+        let event = |of: &UserRow, after: Relation, was, note: Option<ContactNote>, by_other| {
+            let presence = presence_shown(mode, after.a_views_b(), self.presences.published(of.id));
+            let note = note.filter(|note| after.of_a.is_on_list() && !note.is_empty()).map(Box::new);
+            let change = Some(ContactChange { was, by_other });
+            let contact = Contact { change, ..Contact::new(person(of, presence), after.of_a, note) };
+            Event::Contact(Box::new(contact))
+        };
+        let own = event(other, after, before.of_a, mine, false);
+        self.sessions.reply(asker.session, Some(change.re), position, own.clone());
+        if before.of_a != after.of_a || is_kept {
+            self.sessions.publish(me.id, position, Some(asker.session.handle), own);
         }
         if before.of_b != after.of_b {
-            self.sessions.publish(other.id, position, None, event(me, after.of_b));
+            let event = event(me, after.turned(), before.of_b, theirs, true);
+            self.sessions.publish(other.id, position, None, event);
         }
-        if change.action == ContactAction::Block
+        if matches!(change.action, Action::Contact(ContactAction::Block))
             && let Some(observer) = self.observer.get()
         {
-            observer.blocked(me.id, other.id, before.of_a != after.of_a);
+            observer.blocked(me.id, other.id, !before.of_a.is_blocked());
         }
         if before != after {
             self.presences.sight_changed(mode, me, other, before, after);
@@ -266,15 +258,27 @@ impl Contacts {
             let others: Vec<Other> = rows.iter().map(Other::contact).collect();
             let owner = this.clone();
             this.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {
-                let contact = |(row, presence): (ContactRow, _)| Contact {
-                    person: card(row.id, row.profile, presence),
-                    state: row.state,
+                let contact = |(row, presence): (ContactRow, _)| {
+                    Contact::new(card(row.id, row.profile, presence), row.side, row.note)
                 };
                 let contacts = rows.into_iter().zip(presences).map(contact).collect();
                 owner.sessions.answer(handle, re, Event::Contacts { contacts, next });
             });
         });
         self.store.contacts(user, page.after, limit, done);
+    }
+
+    /// Contacts that have changed since a position, without their presence.
+    pub(crate) fn changed_contacts(self: &Arc<Self>, asker: &Asker, re: u64, since: Position) {
+        let (user, handle) = (asker.session.user, asker.session.handle);
+        let done =
+            self.on_loaded(handle, AnswerTo::Request(re), move |this, rows: Option<Vec<ContactRow>>| {
+                let contact =
+                    |row: ContactRow| Contact::new(card(row.id, row.profile, None), row.side, row.note);
+                let contacts = rows.map(|rows| rows.into_iter().map(contact).collect());
+                this.sessions.answer(handle, re, Event::Changed(contacts));
+            });
+        self.store.changed_contacts(user, since, self.sessions.page_limit(None), done);
     }
 }
 
@@ -287,71 +291,6 @@ impl Completion for Contacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
-    use ContactState::{Blocked, Contact as Friend, None as Nothing, RequestReceived, RequestSent};
-
-    const ACTIONS: [ContactAction; 6] = [Request, Accept, Decline, Remove, Block, Unblock];
-
-    /// Every reachable relation, and the effect of each action of the first user.
-    #[test]
-    fn the_whole_table() {
-        type Row = ((ContactState, ContactState), [Result<(ContactState, ContactState), Refusal>; 6]);
-        let no = Err(Refusal::BadValue);
-        #[rustfmt::skip]
-        let table: [Row; 11] = [
-            // (mine, theirs)                    request                           accept                  decline                        remove                        block                         unblock
-            ((Nothing, Nothing),             [Ok((RequestSent, RequestReceived)), no,                     Ok((Nothing, Nothing)),        Ok((Nothing, Nothing)),        Ok((Blocked, Nothing)),        Ok((Nothing, Nothing))]),
-            ((RequestSent, RequestReceived), [Ok((RequestSent, RequestReceived)), no,                     no,                            Ok((Nothing, Nothing)),        Ok((Blocked, Nothing)),        Ok((RequestSent, RequestReceived))]),
-            ((RequestSent, Nothing),         [Ok((RequestSent, Nothing)),         no,                     no,                            Ok((Nothing, Nothing)),        Ok((Blocked, Nothing)),        Ok((RequestSent, Nothing))]),
-            ((RequestSent, Blocked),         [Ok((RequestSent, Blocked)),         no,                     no,                            Ok((Nothing, Blocked)),        Ok((Blocked, Blocked)),        Ok((RequestSent, Blocked))]),
-            ((RequestReceived, RequestSent), [Ok((Friend, Friend)),               Ok((Friend, Friend)),   Ok((Nothing, RequestSent)),    Ok((Nothing, RequestSent)),    Ok((Blocked, RequestSent)),    Ok((RequestReceived, RequestSent))]),
-            ((Nothing, RequestSent),         [Ok((Friend, Friend)),               no,                     Ok((Nothing, RequestSent)),    Ok((Nothing, RequestSent)),    Ok((Blocked, RequestSent)),    Ok((Nothing, RequestSent))]),
-            ((Friend, Friend),               [Ok((Friend, Friend)),               Ok((Friend, Friend)),   no,                            Ok((Nothing, Nothing)),        Ok((Blocked, Nothing)),        Ok((Friend, Friend))]),
-            ((Blocked, Nothing),             [Err(Refusal::NotAllowed),           no,                     no,                            no,                            Ok((Blocked, Nothing)),        Ok((Nothing, Nothing))]),
-            ((Blocked, RequestSent),         [Err(Refusal::NotAllowed),           no,                     no,                            no,                            Ok((Blocked, RequestSent)),    Ok((Nothing, RequestSent))]),
-            ((Blocked, Blocked),             [Err(Refusal::NotAllowed),           no,                     no,                            no,                            Ok((Blocked, Blocked)),        Ok((Nothing, Blocked))]),
-            ((Nothing, Blocked),             [Ok((RequestSent, Blocked)),         no,                     Ok((Nothing, Blocked)),        Ok((Nothing, Blocked)),        Ok((Blocked, Blocked)),        Ok((Nothing, Blocked))]),
-        ];
-        for ((of_a, of_b), outcomes) in table {
-            for (action, expected) in ACTIONS.into_iter().zip(outcomes) {
-                let outcome = decide(action, Relation { of_a, of_b });
-                let expected = expected.map(|(of_a, of_b)| Relation { of_a, of_b });
-                assert_eq!(outcome, expected, "{action:?} where {of_a:?}, {of_b:?}");
-            }
-        }
-        // No other relation is ever reached.
-        let listed = |relation: Relation| table.iter().any(|(r, _)| *r == (relation.of_a, relation.of_b));
-        for ((of_a, of_b), _) in table {
-            let turned = Relation { of_a: of_b, of_b: of_a };
-            assert!(listed(turned), "{of_a:?}, {of_b:?} seen from the other side");
-            for action in ACTIONS {
-                let after = decide(action, Relation { of_a, of_b }).unwrap_or(turned);
-                assert!(listed(after), "{action:?} where {of_a:?}, {of_b:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn both_sides_agree_after_any_history() {
-        use rand::{Rng, SeedableRng, rngs::StdRng};
-        for seed in 0..200 {
-            let mut rng = StdRng::seed_from_u64(seed);
-            let mut stand = Relation { of_a: Nothing, of_b: Nothing };
-            for _ in 0..60 {
-                let action = ACTIONS[rng.random_range(0..ACTIONS.len())];
-                let turned = rng.random_bool(0.5);
-                let turn = |r: Relation| if turned { Relation { of_a: r.of_b, of_b: r.of_a } } else { r };
-                if let Ok(after) = decide(action, turn(stand)) {
-                    let before = turn(stand);
-                    assert!(before.of_b != Blocked || after.of_b == Blocked, "nobody lifts another's block");
-                    stand = turn(after);
-                }
-                assert_eq!(stand.of_a == Friend, stand.of_b == Friend, "seed {seed}");
-                assert!(stand.of_a != RequestReceived || stand.of_b == RequestSent, "seed {seed}");
-                assert!(stand.of_b != RequestReceived || stand.of_a == RequestSent, "seed {seed}");
-            }
-        }
-    }
 
     #[test]
     fn changes_of_a_pair_are_exclusive() {

@@ -2,7 +2,7 @@
 
 use crate::contacts::message_requests::RequestStore;
 use crate::users::store::UserStore;
-use crate::{ContactRow, Done, Position, Relation, SiteId, Timestamp, UserId, UserRow};
+use crate::{ContactNote, ContactRow, Done, Position, Relation, SiteId, Timestamp, UserId, UserRow};
 
 /// Blocked users of later pages that are added to the first page of contacts.
 pub const MOST_BLOCKED_FIRST: u32 = 1_000;
@@ -21,7 +21,31 @@ pub trait ContactStore: UserStore + RequestStore {
         now: Timestamp,
         done: Done<Option<Position>>,
     );
-    /// A page by name, then sub. The first page, also that of a [`Snapshot`], ends with blocked users of all
+    /// The relation of two users, with the own names and groups of both.
+    fn contact_pair(&self, a: UserId, b: UserId, done: Done<ContactPair>);
+    /// Like [`put_relation`](Self::put_relation), and replaces the name and groups that `a` has for `b`. A relation that takes
+    /// the other user off a list removes them.
+    #[allow(clippy::too_many_arguments, reason = "those of `put_relation`, and the note")]
+    fn put_contact_note(
+        &self,
+        a: UserId,
+        b: UserId,
+        relation: Relation,
+        note: ContactNote,
+        limit: u32,
+        now: Timestamp,
+        done: Done<Option<Position>>,
+    );
+    /// Contacts whose side has changed since a position, with removed ones. None: more than `limit`, or the position
+    /// is not of this database.
+    fn changed_contacts(
+        &self,
+        user: UserId,
+        since: Position,
+        limit: u32,
+        done: Done<Option<Vec<ContactRow>>>,
+    );
+    /// A page by name, then sub, with the own names and groups; a [`Snapshot`] leaves these out. The first page, also that of a [`Snapshot`], ends with blocked users of all
     /// other pages, at most [`MOST_BLOCKED_FIRST`]: a client must know them to collapse their messages.
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);
     /// The directory: by name, then sub; `query` is a case-insensitive start of a word of the name.
@@ -33,6 +57,13 @@ pub trait ContactStore: UserStore + RequestStore {
         limit: u32,
         done: Done<PeoplePage>,
     );
+}
+
+/// The relation of `a` and `b`, and what each has noted about the other.
+#[derive(Debug, Clone)]
+pub struct ContactPair {
+    pub relation: Relation,
+    pub notes: [Option<ContactNote>; 2],
 }
 
 #[derive(Debug, Clone)]

@@ -422,7 +422,7 @@ pub(crate) fn for_all(message: Arc<Message>) -> Arc<Message> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ContactState, Reaction};
+    use crate::{Reaction, Side};
 
     fn reaction(on: bool) -> MessageChange {
         MessageChange::React { reaction: Reaction::parse("👍").unwrap(), on }
@@ -486,8 +486,8 @@ mod tests {
 
     #[test]
     fn changes_follow_the_relation() {
-        let blocked = Relation { of_a: ContactState::None, of_b: ContactState::Blocked };
-        let strangers = Relation { of_a: ContactState::None, of_b: ContactState::None };
+        let blocked = Relation { of_a: Side::NONE, of_b: Side::BLOCKED };
+        let strangers = Relation::NONE;
         let edit = MessageChange::edit("x");
         for (change, to_stranger, in_block) in [
             (&edit, true, false),

@@ -127,7 +127,7 @@ impl Messages {
         let Some(id) = ConversationId::direct(asker.session.user, peer.id) else { return };
         let shown = Viewer {
             mode: asker.site.site.mode,
-            relation: peer.relation,
+            viewpoint: peer.relation.a_views_b(),
             published: self.presences.published(peer.id),
         };
         self.change_view(asker.session, re, id, Some(shown), change);

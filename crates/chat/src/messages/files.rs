@@ -13,7 +13,7 @@ pub use store::{Blob, Blobs, FileFound, FilePlace, FileRow, FileStore, NewFile, 
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContactState, Refusal, Relation};
+use crate::{Refusal, Relation};
 
 /// Most files of one message.
 pub const MOST_FILES: usize = 10;
@@ -54,11 +54,7 @@ impl FileLimits {
 /// Whether a user may send files in a direct conversation in which they may write. Refused towards strangers:
 /// users who are no contacts and have never answered.
 pub fn may_send_files(relation: Relation, has_answered: bool) -> Result<(), Refusal> {
-    match relation.of_a {
-        ContactState::Contact => Ok(()),
-        _ if has_answered => Ok(()),
-        _ => Err(Refusal::FirstContact),
-    }
+    if relation.is_contact() || has_answered { Ok(()) } else { Err(Refusal::FirstContact) }
 }
 
 /// Whether the quotas allow this number of further bytes, besides the stored bytes of the user and the site.
@@ -100,17 +96,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Side;
 
     #[test]
     fn files_to_strangers_are_refused() {
-        use ContactState::{Contact, None as Nothing, RequestReceived, RequestSent};
         let stranger = Err(Refusal::FirstContact);
         let table = [
             // The relation; the result if the other user has never answered, and if they have.
-            (Nothing, stranger, Ok(())),
-            (RequestSent, stranger, Ok(())),
-            (RequestReceived, stranger, Ok(())),
-            (Contact, Ok(()), Ok(())),
+            (Side::NONE, stranger, Ok(())),
+            (Side::REQUESTED, stranger, Ok(())),
+            (Side::ASKS, stranger, Ok(())),
+            (Side::CONTACT, Ok(()), Ok(())),
+            (Side::SEES, Ok(()), Ok(())),
+            (Side::SEEN, Ok(()), Ok(())),
         ];
         for (of_a, silent, answered) in table {
             let relation = Relation { of_a, of_b: of_a };

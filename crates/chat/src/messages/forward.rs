@@ -16,8 +16,8 @@ use crate::session::{Asker, Completion};
 use crate::store::unavailable;
 use crate::users::peer::{Peer, PeerJob, may_see};
 use crate::{
-    ConversationId, FileId, MessageKind, Mode, NewRich, Refusal, Seq, StoredMessage, Sub, Timestamp, To,
-    UserId,
+    ConversationId, FileId, MessageKind, Mode, NewRich, Refusal, Relation, Seq, StoredMessage, Sub,
+    Timestamp, To, UserId,
 };
 
 /// The origin of a forwarded message.
@@ -142,8 +142,8 @@ impl Messages {
         };
         let (asker, peer) = (asker.clone(), peer.clone());
         let reader = peer.id;
-        let done = self.then(move |this, relation| {
-            let is_named = relation.is_ok_and(|relation| may_see(mode, relation));
+        let done = self.then::<Relation>(move |this, relation| {
+            let is_named = relation.is_ok_and(|relation| may_see(mode, relation.b_views_a()));
             this.send(&asker, &peer, forward.draft(is_named), now);
         });
         self.store.relation(author, reader, done);

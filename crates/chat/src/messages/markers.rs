@@ -51,7 +51,7 @@ impl Messages {
         let session = asker.session;
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
         let (received, read) = set.both();
-        let is_told = asker.visibility.sends(Signal::Marker, asker.site.site.mode, peer.relation);
+        let is_told = asker.visibility.sends(Signal::Marker, asker.site.site.mode, peer.relation.b_views_a());
         let other = is_told.then_some(peer.id);
         let user = asker.sub.clone();
         let done = self.on_loaded(session.handle, AnswerTo::Session, move |this, row: MarkerRow| {

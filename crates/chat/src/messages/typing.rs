@@ -35,7 +35,7 @@ impl Messages {
         let Some(conversation) = ConversationId::direct(me, peer.id) else { return };
         let mode = asker.site.site.mode;
         let is_sent = may_write(mode, peer.is_banned, peer.relation)
-            && asker.visibility.sends(Signal::Typing, mode, peer.relation);
+            && asker.visibility.sends(Signal::Typing, mode, peer.relation.b_views_a());
         if !is_sent {
             return;
         }

@@ -31,6 +31,9 @@ pub enum Command {
         resource: Box<str>,
         /// At most [`RELAY_BYTES`].
         payload: Box<str>,
+        /// The payload answers a request, so it goes to a session whose user sees this one. The outcome is always the same,
+        /// because the user may not see that session.
+        is_answer: bool,
     },
 }
 
@@ -59,7 +62,7 @@ impl Command {
                 Publication { texts: smallvec![&**status, &**extension], ..Publication::default() }
             }
             // Programs write it, for programs; the receiver is a contact.
-            Command::Relay { to: _, resource: _, payload } => Publication::text(payload),
+            Command::Relay { to: _, resource: _, payload, is_answer: _ } => Publication::text(payload),
         }
     }
 }
@@ -71,8 +74,8 @@ impl Presences {
             Command::Set(set) => self.set_presence(&asker, set, now),
             Command::Watch { contacts, users } => self.watch(asker, contacts, users),
             Command::Announce(availability) => self.announce(&asker, availability, now),
-            Command::Relay { to, resource, payload } => {
-                self.relay(asker, re.unwrap_or_default(), &to, resource, payload);
+            Command::Relay { to, resource, payload, is_answer } => {
+                self.relay(asker, re.unwrap_or_default(), &to, resource, payload, is_answer);
             }
         }
     }

@@ -35,7 +35,7 @@ use crate::session::admission::Admission;
 use crate::session::{Asker, Completion, Handles, SHARDS, Sessions, Shard, UserHere, Watching};
 use crate::stats::Counters;
 use crate::users::Users;
-use crate::users::cache::ContactIds;
+use crate::users::contact_ids::ContactIds;
 use crate::{NodeConfig, Presence, SessionHandle, Sub, Timestamp, UserId};
 
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
@@ -368,8 +368,9 @@ impl Presences {
         }
         let read = self.anybody_watches_contacts();
         self.news.begin_reading();
-        let contacts =
-            |news: &News| if read { self.users.recent().contacts(news.user) } else { Some([].into()) };
+        let contacts = |news: &News| {
+            if read { self.users.recent().contacts(news.user) } else { Some(ContactIds::empty()) }
+        };
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         for news in news {
             match contacts(&news) {
@@ -391,7 +392,7 @@ impl Presences {
         self.news.begin_reading();
         self.users.with_contacts_of(users, move |contacts| {
             let is_read = contacts.is_ok();
-            let contacts = contacts.unwrap_or_else(|_| vec![[].into(); news.len()]);
+            let contacts = contacts.unwrap_or_else(|_| vec![ContactIds::empty(); news.len()]);
             let known: Vec<(News, ContactIds)> = news.into_iter().zip(contacts).collect();
             this.publish_to_watchers(&known);
             // Retry in the next round; sessions that watch a user by name need not wait for it.
@@ -402,17 +403,18 @@ impl Presences {
         });
     }
 
-    /// Contacts are mutual: a user on a contact's list has the contact on theirs. A session gets all its events in
-    /// one packet.
+    /// The contacts who see a user are on the user's own list, so nobody else's list is read. A session gets all its
+    /// events in one packet.
     fn publish_to_watchers(&self, news: &[(News, ContactIds)]) {
         let gone: Vec<_> =
-            news.iter().map(|(news, contacts)| self.news.parted(news.user, contacts)).collect();
+            news.iter().map(|(news, contacts)| self.news.parted(news.user, contacts.seeing())).collect();
         let mut recipients: Vec<(SessionHandle, usize)> = Vec::new();
         let mut of_sessions: Vec<(SessionHandle, usize)> = Vec::new();
         for (at, (news, contacts)) in news.iter().enumerate() {
             let users = self.live_of(&self.watches.watchers_of(news.user));
             let mut to = Watching { users, sessions: Handles::new() };
-            for contact in self.sessions.of(contacts).filter(|contact| !gone[at].contains(&contact)) {
+            for contact in self.sessions.of(contacts.seeing()).filter(|contact| !gone[at].contains(&contact))
+            {
                 self.sessions.lock(contact).contact_watchers(contact, &mut to);
             }
             if news.is_changed {
@@ -450,7 +452,8 @@ impl Presences {
         }
         // This change may arrive after the notice to a user who parted meanwhile, so the notice is repeated.
         for ((news, contacts), gone) in news.iter().zip(&gone) {
-            for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted))
+            for parted in
+                self.news.parted(news.user, contacts.seeing()).iter().filter(|parted| !gone.contains(parted))
             {
                 let mut to = Watching::default();
                 self.sessions.lock(**parted).contact_watchers(**parted, &mut to);

@@ -7,7 +7,7 @@ use crate::presence::command::RELAY_BYTES;
 use crate::presence::{Event, Presences};
 use crate::privacy::{Signal, Visibility};
 use crate::session::Asker;
-use crate::{ContactState, Refusal, Relation, Sub, UserId};
+use crate::{Refusal, Relation, Sub, UserId};
 
 /// A stanza on its way.
 struct Stanza {
@@ -17,6 +17,7 @@ struct Stanza {
     from: Arc<str>,
     resource: Box<str>,
     payload: Box<str>,
+    is_answer: bool,
 }
 
 impl Presences {
@@ -27,6 +28,7 @@ impl Presences {
         to: &Sub,
         resource: Box<str>,
         payload: Box<str>,
+        is_answer: bool,
     ) {
         let session = asker.session;
         let refuse = |refusal| self.sessions.refuse(session.handle, AnswerTo::Request(re), refusal);
@@ -36,7 +38,7 @@ impl Presences {
         let announced = self.sessions.lock(session.user).announced(session.user, session.handle);
         let Some(announced) = announced else { return refuse(Refusal::NotAllowed) };
         let is_own = *to == asker.sub;
-        let stanza = Stanza { asker, re, from: announced.resource, resource, payload };
+        let stanza = Stanza { asker, re, from: announced.resource, resource, payload, is_answer };
         if is_own {
             return self.deliver_stanza(&stanza, session.user, true);
         }
@@ -48,8 +50,10 @@ impl Presences {
             this.users.with_relations(session.user, &[id], move |relations| {
                 let relation = relations.ok().and_then(|all| all.first().copied()).unwrap_or(Relation::NONE);
                 let of = Visibility { privacy: watcher.users.privacy_of(&row), ..Visibility::default() };
-                let is_contact = relation.of_a == ContactState::Contact;
-                match is_contact && of.sends(Signal::Presence, stanza.asker.site.site.mode, relation) {
+                let viewer = relation.a_views_b();
+                let may_ask = viewer.sees && of.sends(Signal::Presence, stanza.asker.site.site.mode, viewer);
+                let may_answer = stanza.is_answer && relation.b_views_a().sees;
+                match may_ask || may_answer {
                     true => watcher.deliver_stanza(&stanza, id, false),
                     false => watcher.no_such_session(&stanza),
                 }
@@ -59,7 +63,7 @@ impl Presences {
 
     fn deliver_stanza(&self, stanza: &Stanza, to: UserId, is_own: bool) {
         let found = self.sessions.lock(to).session_of(to, &stanza.resource);
-        let Some((handle, _)) = found.filter(|(_, is_shown)| is_own || *is_shown) else {
+        let Some((handle, _)) = found.filter(|(_, is_shown)| is_own || stanza.is_answer || *is_shown) else {
             return self.no_such_session(stanza);
         };
         let (from, resource) = (stanza.asker.sub.clone(), stanza.from.clone());
@@ -69,7 +73,10 @@ impl Presences {
 
     /// A user who does not exist and a session that the asker may not see get the same answer.
     fn no_such_session(&self, stanza: &Stanza) {
-        let to = AnswerTo::Request(stanza.re);
-        self.sessions.refuse(stanza.asker.session.handle, to, Refusal::NoSuchUser);
+        let handle = stanza.asker.session.handle;
+        match stanza.is_answer {
+            true => self.sessions.answer(handle, stanza.re, Event::RelayDone),
+            false => self.sessions.refuse(handle, AnswerTo::Request(stanza.re), Refusal::NoSuchUser),
+        }
     }
 }

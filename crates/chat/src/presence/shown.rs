@@ -5,16 +5,16 @@ use crate::presence::{Presences, Published};
 use crate::users::peer::may_see;
 use crate::users::{person, visibility};
 use crate::{
-    Audience, ContactRow, ContactState, Conversation, ConversationOf, ConversationRow, Mode, Presence,
-    Relation, Seq, SetPresence, Signal, UserId, UserRow, Visibility, With,
+    Audience, ContactRow, Conversation, ConversationOf, ConversationRow, Mode, Presence, Relation, Seq,
+    SetPresence, Side, Signal, UserId, UserRow, Viewpoint, Visibility, With,
 };
 use std::sync::Arc;
 
 /// The presence of another user as one viewer sees it. In mode *open* a blocked viewer sees *offline*, and so
 /// does a viewer from whom the user hides. So the viewer cannot distinguish both from a real absence.
-pub(crate) fn presence_shown(mode: Mode, relation: Relation, published: Published) -> Option<Presence> {
+pub(crate) fn presence_shown(mode: Mode, viewer: Viewpoint, published: Published) -> Option<Presence> {
     let of = Visibility { privacy: published.privacy, ..Visibility::default() };
-    match (of.sends(Signal::Presence, mode, relation), may_see(mode, relation), mode) {
+    match (of.sends(Signal::Presence, mode, viewer), may_see(mode, viewer), mode) {
         (true, ..) => Some(published.presence),
         (false, true, _) | (false, false, Mode::Open) => Some(Presence::Offline),
         (false, false, Mode::Contacts) => None,
@@ -24,9 +24,8 @@ pub(crate) fn presence_shown(mode: Mode, relation: Relation, published: Publishe
 /// A user whose presence may be shown.
 pub(crate) struct Other {
     pub(crate) id: UserId,
-    /// The state on the viewer's contact list, if it was just read. Contacts are mutual, so `Contact`
-    /// determines the whole relation.
-    pub(crate) state: Option<ContactState>,
+    /// The viewer's side of the relation, if the viewer's contact list was just read. It decides for contacts.
+    pub(crate) side: Option<Side>,
     /// Visibility from the stored row; None if only the card was read.
     visibility: Option<Visibility>,
     /// One of the two has blocked the other, by the stored row.
@@ -45,23 +44,23 @@ pub(crate) struct Shown {
 #[derive(Clone, Copy)]
 pub(crate) struct Viewer {
     pub(crate) mode: Mode,
-    pub(crate) relation: Relation,
+    pub(crate) viewpoint: Viewpoint,
     pub(crate) published: Published,
 }
 
 impl Viewer {
     pub(crate) fn shown(self, other: &UserRow) -> Shown {
-        let Viewer { mode, relation, published } = self;
+        let Viewer { mode, viewpoint, published } = self;
         Shown {
-            presence: presence_shown(mode, relation, published),
-            markers: visibility(other).sends(Signal::Marker, mode, relation),
+            presence: presence_shown(mode, viewpoint, published),
+            markers: visibility(other).sends(Signal::Marker, mode, viewpoint),
         }
     }
 }
 
 impl Other {
     pub(crate) fn person(row: &UserRow) -> Other {
-        Other { id: row.id, state: None, visibility: Some(visibility(row)), blocked: false }
+        Other { id: row.id, side: None, visibility: Some(visibility(row)), blocked: false }
     }
 
     /// The other user of a direct conversation.
@@ -71,15 +70,15 @@ impl Other {
     }
 
     pub(crate) fn contact(row: &ContactRow) -> Other {
-        Other { id: row.id, state: Some(row.state), visibility: None, blocked: false }
+        Other { id: row.id, side: Some(row.side), visibility: None, blocked: false }
     }
 }
 
-/// The relation of viewer and user.
+/// What the viewer may know of the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sight {
     /// Known, as far as it decides what is shown.
-    Known(Relation),
+    Known(Viewpoint),
     Asked,
 }
 
@@ -154,10 +153,10 @@ impl Presences {
                 let same_for_all = other.visibility.is_none_or(|of| {
                     of.chosen == SetPresence::Invisible || of.privacy.presence != Audience::Contacts
                 });
-                let sight = match other.state {
-                    Some(ContactState::Contact) => Sight::Known(Relation::CONTACTS),
+                let sight = match other.side {
+                    Some(side) if side.is_contact() => Sight::Known(Viewpoint::of_contact(side)),
                     _ if mode == Mode::Open && published.presence == Presence::Offline && same_for_all => {
-                        Sight::Known(if other.blocked { Relation::BLOCKED } else { Relation::NONE })
+                        Sight::Known(if other.blocked { Viewpoint::BLOCKED } else { Viewpoint::STRANGER })
                     }
                     _ => Sight::Asked,
                 };
@@ -171,13 +170,13 @@ impl Presences {
             // Unknown after a failed read: show nothing.
             let mut relations = relations.unwrap_or_default().into_iter();
             let shown = published.into_iter().map(|(published, of, sight)| {
-                let relation = match sight {
-                    Sight::Known(relation) => Some(relation),
-                    Sight::Asked => relations.next(),
+                let viewer = match sight {
+                    Sight::Known(viewer) => Some(viewer),
+                    Sight::Asked => relations.next().map(Relation::a_views_b),
                 };
-                relation.map_or(Shown::default(), |relation| Shown {
-                    presence: presence_shown(mode, relation, published),
-                    markers: of.is_some_and(|of| of.sends(Signal::Marker, mode, relation)),
+                viewer.map_or(Shown::default(), |viewer| Shown {
+                    presence: presence_shown(mode, viewer, published),
+                    markers: of.is_some_and(|of| of.sends(Signal::Marker, mode, viewer)),
                 })
             });
             then(shown.collect());
@@ -202,8 +201,10 @@ impl Presences {
         self.users.with_relations(user, &asked, move |relations| {
             // Unknown after a failed read: send nothing.
             let relations = relations.unwrap_or_default();
-            let sent =
-                here.into_iter().zip(relations).filter(|(_, relation)| of.sends(signal, mode, *relation));
+            let sent = here
+                .into_iter()
+                .zip(relations)
+                .filter(|(_, relation)| of.sends(signal, mode, relation.b_views_a()));
             then(sent.map(|(other, _)| other).collect());
         });
     }

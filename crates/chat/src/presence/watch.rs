@@ -13,8 +13,7 @@ use crate::presence::Presences;
 use crate::privacy::{Audience, Privacy, Signal, Visibility};
 use crate::session::{Asker, Completion, Handles, NumberHasher, State, Watching};
 use crate::{
-    ContactState, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, Sub, Timestamp, UserId,
-    UserRow,
+    Mode, Presence, Refusal, Relation, SessionHandle, SessionId, Sub, Timestamp, UserId, UserRow, Viewpoint,
 };
 
 const SHARDS: usize = 32;
@@ -59,9 +58,9 @@ impl Sight {
     const NOTHING: Sight = Sight { presence: false, last_seen: false };
 }
 
-fn sight(mode: Mode, relation: Relation, privacy: Privacy) -> Sight {
+fn sight(mode: Mode, viewer: Viewpoint, privacy: Privacy) -> Sight {
     let of = Visibility { privacy, ..Visibility::default() };
-    let sends = |signal| of.sends(signal, mode, relation);
+    let sends = |signal| of.sends(signal, mode, viewer);
     Sight { presence: sends(Signal::Presence), last_seen: sends(Signal::LastSeen) }
 }
 
@@ -198,7 +197,8 @@ impl Presences {
     fn begin_watching(&self, asker: &Asker, order: Order, rows: &[Arc<UserRow>], relations: &[Relation]) {
         let session = asker.session;
         let mode = asker.site.site.mode;
-        let sight = |row: &UserRow, relation| sight(mode, relation, self.users.privacy_of(row));
+        let sight =
+            |row: &UserRow, relation: Relation| sight(mode, relation.a_views_b(), self.users.privacy_of(row));
         let users: Vec<(UserId, bool)> = rows
             .iter()
             .zip(relations)
@@ -243,7 +243,7 @@ impl Presences {
                 let Ok(relations) = relations else { return watcher.cannot_watch(session) };
                 let may_see = |row: &UserRow, relation| {
                     let newest = watcher.users.recent().relation(session.user, row.id).unwrap_or(relation);
-                    sight(mode, newest, watcher.users.privacy_of(row)).presence
+                    sight(mode, newest.a_views_b(), watcher.users.privacy_of(row)).presence
                 };
                 let users: Vec<(UserId, bool)> = rows
                     .iter()
@@ -293,13 +293,10 @@ impl Presences {
         before: Relation,
         after: Relation,
     ) {
-        let is_contact = |relation: Relation| relation.of_a == ContactState::Contact;
-        let (meet, part) = match (is_contact(before), is_contact(after)) {
-            (false, true) => (true, false),
-            (true, false) => (false, true),
-            _ => (false, false),
-        };
-        for (watcher, watched) in [(a, b), (b, a)] {
+        for (watcher, watched, before, after) in
+            [(a, b, before.a_views_b(), after.a_views_b()), (b, a, before.b_views_a(), after.b_views_a())]
+        {
+            let (meet, part) = (!before.sees && after.sees, before.sees && !after.sees);
             let sight = sight(mode, after, self.users.privacy_of(watched));
             let mut handles: Handles = self.watches.set_may_see(watcher.id, watched.id, sight.presence);
             let mut of_contacts = Watching::default();
@@ -309,13 +306,14 @@ impl Presences {
             if meet || part {
                 self.contact_watchers_anew(watcher.id, &mut of_contacts);
             }
+            // A session with a resource shows contacts only, and has nobody else to ask for.
+            for handle in of_contacts.sessions {
+                self.send_sessions(handle, watched.id, &watched.profile.sub, meet && sight.presence);
+            }
             // After a removal without a block in mode *open*, the user may still request the presence, but
             // gets no events.
             if meet || !sight.presence {
                 handles.append(&mut of_contacts.users);
-                for handle in of_contacts.sessions {
-                    self.send_sessions(handle, watched.id, &watched.profile.sub, sight.presence);
-                }
             }
             for handle in handles {
                 let user = watched.profile.sub.clone();
@@ -362,9 +360,9 @@ impl Presences {
             // Unknown after a failed read: show nothing.
             let relations = relations.unwrap_or_default();
             for (at, watcher) in watchers.iter().enumerate() {
-                let sight = relations
-                    .get(at)
-                    .map_or(Sight::NOTHING, |relation| sight(mode, *relation, this.users.privacy_of(&row)));
+                let sight = relations.get(at).map_or(Sight::NOTHING, |relation| {
+                    sight(mode, relation.b_views_a(), this.users.privacy_of(&row))
+                });
                 for handle in this.watches.set_may_see(*watcher, row.id, sight.presence) {
                     this.send_sight(mode, handle, &row, sight);
                 }

@@ -1,6 +1,6 @@
 //! Watching all contacts: one bit per session, and no list of watchers.
 //!
-//! Contacts are mutual, so the contact list of a user whose presence changes contains all watchers; see
+//! The contact list of a user whose presence changes has all who see the user, so it contains all watchers; see
 //! `presence/mod.rs`. The list is read from the store only for a change to publish.
 
 use crate::presence::Event;
@@ -38,7 +38,7 @@ impl Presences {
         }
         let this = self.clone();
         self.users.with_contacts_of(vec![session.user], move |contacts| match contacts {
-            Ok(contacts) => this.say_who_is_here(session, &contacts[0]),
+            Ok(contacts) => this.say_who_is_here(session, contacts[0].seen()),
             Err(error) => this.sessions.refuse(session.handle, AnswerTo::Session, unavailable(error)),
         });
     }

@@ -17,8 +17,8 @@ use crate::session::{Asker, Completion};
 use crate::site::trust;
 use crate::users::peer::{Peer, may_write};
 use crate::{
-    ContactState, ConversationId, ConversationOf, ConversationRow, Done, MessageRequest, Position, Refusal,
-    Seq, SiteRole, Timestamp, UserId, UserRow, has_link,
+    ConversationId, ConversationOf, ConversationRow, Done, MessageRequest, Position, Refusal, Seq, SiteRole,
+    Timestamp, UserId, UserRow, has_link,
 };
 
 /// Room requests of one user that wait for an answer. At the bound, new ones are refused until the user
@@ -179,10 +179,10 @@ impl Rooms {
         if asker.role >= SiteRole::Moderator {
             return Ok(AddRule { how: AddAs::Member, per_day: None });
         }
-        if !peer.privacy.write.has(peer.relation) {
+        if !peer.privacy.write.has(peer.relation.is_contact()) {
             return Err(Refusal::NotAllowed);
         }
-        if peer.relation.of_a == ContactState::Contact {
+        if peer.relation.is_contact() {
             return Ok(AddRule { how: AddAs::Member, per_day: None });
         }
         let per_day = Some(trust::requests_per_day(&site.settings, asker.level));

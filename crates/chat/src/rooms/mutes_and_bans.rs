@@ -16,7 +16,7 @@ use crate::command::AnswerTo;
 use crate::moderation::is_reason;
 use crate::rooms::{LeftReason, MemberAction, MemberChanged, Role, Rooms};
 use crate::session::{Asker, Completion};
-use crate::{ContactState, ConversationId, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId};
+use crate::{ConversationId, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId};
 
 /// A mute or a ban of one room, by its owner or moderators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ impl Rooms {
                 Ok(peer) => peer,
                 Err(refusal) => return this.sessions.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let shows_reason = wanted.shows_reason && peer.relation.of_b != ContactState::Blocked;
+            let shows_reason = wanted.shows_reason && !peer.relation.of_b.is_blocked();
             let wanted = RoomSanction { shows_reason, ..wanted };
             let asked = wanted.clone();
             let done = this.on_accepted(session.handle, AnswerTo::Request(re), move |this, changed| {

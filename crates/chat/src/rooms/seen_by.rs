@@ -39,7 +39,7 @@ impl Rooms {
         self.users.with_relations(me, &asked, move |relations| {
             // Unknown after a failed read: show nothing.
             for ((place, _, of, markers), relation) in others.into_iter().zip(relations.unwrap_or_default()) {
-                shown[place] = of.sends(Signal::RoomMarker, mode, relation).then_some(markers);
+                shown[place] = of.sends(Signal::RoomMarker, mode, relation.a_views_b()).then_some(markers);
             }
             then(page, shown);
         });

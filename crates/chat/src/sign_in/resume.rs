@@ -125,7 +125,7 @@ fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
     let mut presence = || shown.next().and_then(|one| one.presence);
     let contacts = snapshot.contacts.rows.into_iter();
     let contacts = contacts
-        .map(|row| crate::Contact { person: card(row.id, row.profile, presence()), state: row.state })
+        .map(|row| crate::Contact::new(card(row.id, row.profile, presence()), row.side, row.note))
         .collect();
     Changes {
         reset: snapshot.reset,

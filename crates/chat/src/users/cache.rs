@@ -6,10 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::session::NumberHasher;
-use crate::{ContactState, ConversationId, Relation, SiteId, Sub, Timestamp, UserId, UserRow};
-
-/// The accepted contacts of a user, unordered.
-pub(crate) type ContactIds = Arc<[UserId]>;
+use crate::users::contact_ids::ContactIds;
+use crate::{ConversationId, Relation, Side, SiteId, Sub, Timestamp, UserId, UserRow};
 
 const MAX_USERS: usize = 8_192;
 const MAX_RELATIONS: usize = 32_768;
@@ -28,7 +26,7 @@ pub(crate) struct Recent {
     /// Subs come from outside: the hasher must be unpredictable.
     id_by_sub: Cache<(SiteId, Sub), UserId, RandomState>,
     /// By pair; states in the order of `ConversationId::pair`.
-    relations: Cache<ConversationId, [ContactState; 2], BuildHasherDefault<NumberHasher>>,
+    relations: Cache<ConversationId, [Side; 2], BuildHasherDefault<NumberHasher>>,
     /// The accepted contacts of a user: a sign-in reads them, watches them, and publishes presence to them.
     contacts: Cache<UserId, ContactIds, BuildHasherDefault<NumberHasher>>,
     /// Changes with every change of cached data. A read that began before may bring old data, so it is cached
@@ -147,7 +145,7 @@ impl Recent {
     }
 }
 
-fn of_pair(a: UserId, b: UserId, relation: Relation) -> Option<(ConversationId, [ContactState; 2])> {
+fn of_pair(a: UserId, b: UserId, relation: Relation) -> Option<(ConversationId, [Side; 2])> {
     let states = if a < b { [relation.of_a, relation.of_b] } else { [relation.of_b, relation.of_a] };
     Some((ConversationId::direct(a, b)?, states))
 }
@@ -254,9 +252,9 @@ fn lock<T>(shard: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Profile, SetPresence, Timestamp};
+    use crate::{Profile, SetPresence};
 
-    const NOTHING: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };
+    const NOTHING: Relation = Relation::NONE;
 
     fn id(num: u32) -> UserId {
         UserId { site: SiteId(1), num }
@@ -280,10 +278,10 @@ mod tests {
     #[test]
     fn relations_are_cached_for_both_sides() {
         let recent = Recent::new();
-        let relation = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
+        let relation = Relation { of_a: Side::REQUESTED, of_b: Side::ASKS };
         recent.keep_relation(id(9), id(3), relation, recent.generation());
         assert_eq!(recent.relation(id(9), id(3)), Some(relation));
-        let turned = Relation { of_a: relation.of_b, of_b: relation.of_a };
+        let turned = relation.turned();
         assert_eq!(recent.relation(id(3), id(9)), Some(turned));
         assert_eq!(recent.relation(id(3), id(4)), None);
     }
@@ -292,7 +290,7 @@ mod tests {
     fn reads_from_before_a_change_are_not_cached() {
         let recent = Recent::new();
         let before = recent.generation();
-        let blocked = Relation { of_a: ContactState::Blocked, ..NOTHING };
+        let blocked = Relation { of_a: Side::BLOCKED, ..NOTHING };
         recent.relation_is(id(1), id(2), blocked);
         recent.keep_relation(id(1), id(2), NOTHING, before);
         assert_eq!(recent.relation(id(1), id(2)), Some(blocked));
@@ -312,13 +310,17 @@ mod tests {
     #[test]
     fn changes_remove_cached_contacts() {
         let recent = Recent::new();
-        let list = |nums: std::ops::Range<u32>| nums.map(id).collect::<Vec<_>>().into();
+        let list =
+            |nums: std::ops::Range<u32>| nums.map(|num| (id(num), Side::CONTACT)).collect::<ContactIds>();
         let before = recent.generation();
         recent.keep_contacts(id(1), &list(2..5), before);
         recent.keep_contacts(id(2), &list(1..2), before);
         recent.keep_contacts(id(3), &list(1..2), before);
         recent.keep_contacts(id(4), &list(5..6 + MAX_CONTACTS_KEPT as u32), before);
-        assert_eq!(recent.contacts(id(1)).as_deref(), Some(&[id(2), id(3), id(4)][..]));
+        assert_eq!(
+            recent.contacts(id(1)).map(|known| known.seen().to_vec()),
+            Some(vec![id(2), id(3), id(4)])
+        );
         assert!(recent.contacts(id(4)).is_none(), "too long");
         recent.relation_is(id(1), id(2), NOTHING);
         assert!(recent.contacts(id(1)).is_none() && recent.contacts(id(2)).is_none());

@@ -1,6 +1,7 @@
 //! Users: their cards, the directory, and profiles by id.
 
 pub(crate) mod cache;
+pub(crate) mod contact_ids;
 pub mod directory;
 pub(crate) mod mentions;
 pub(crate) mod peer;
@@ -11,11 +12,10 @@ use std::sync::Arc;
 use crate::privacy::{Privacy, Visibility};
 use crate::session::{Completion, Sessions};
 use crate::store::unavailable;
-use crate::users::cache::{ContactIds, Generation, Recent};
+use crate::users::cache::{Generation, Recent};
+use crate::users::contact_ids::ContactIds;
 use crate::users::store::UserStore;
-use crate::{
-    ContactRow, ContactState, Person, Presence, Profile, Refusal, Relation, StoreError, Sub, UserId, UserRow,
-};
+use crate::{ContactRow, Person, Presence, Profile, Refusal, Relation, StoreError, Sub, UserId, UserRow};
 
 /// A user as others see it.
 pub(crate) fn person(row: &UserRow, presence: Option<Presence>) -> Person {
@@ -131,7 +131,7 @@ impl Users {
         self.store.users(site, asked, done);
     }
 
-    /// The accepted contacts of each user, from the cache or the store.
+    /// The contacts of each user by direction, from the cache or the store.
     pub(crate) fn with_contacts_of(
         self: &Arc<Self>,
         users: Vec<UserId>,
@@ -145,9 +145,8 @@ impl Users {
         }
         let since = self.recent.generation();
         let asked = unknown.clone();
-        let done = self.then::<Vec<Vec<UserId>>>(move |this, read| {
+        let done = self.then::<Vec<ContactIds>>(move |this, read| {
             then(read.map(|read| {
-                let read: Vec<ContactIds> = read.into_iter().map(Into::into).collect();
                 for (user, contacts) in asked.iter().zip(&read) {
                     this.recent.keep_contacts(*user, contacts, since);
                 }
@@ -161,9 +160,8 @@ impl Users {
     /// Caches the contacts of a first page that has all of them, because the presence of the user is
     /// published to them next.
     pub(crate) fn keep_contacts(&self, user: UserId, rows: &[ContactRow], since: Generation) {
-        let contacts = rows.iter().filter(|row| row.state == ContactState::Contact);
-        let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();
-        self.recent.keep_contacts(user, &contacts.into(), since);
+        let contacts: ContactIds = rows.iter().map(|row| (row.id, row.side)).collect();
+        self.recent.keep_contacts(user, &contacts, since);
     }
 
     /// The user's latest choices.

@@ -10,8 +10,8 @@ use crate::privacy::Privacy;
 use crate::session::{Asker, Completion, WaitingCommand};
 use crate::store::unavailable;
 use crate::{
-    ContactState, ConversationId, ConversationRow, Done, Mode, Refusal, Relation, SiteRole, StoreError, Sub,
-    Timestamp, To, UserId, UserRow,
+    ConversationId, ConversationRow, Done, Mode, Refusal, Relation, SiteRole, StoreError, Sub, Timestamp, To,
+    UserId, UserRow, Viewpoint,
 };
 
 /// Commands of one session that may wait for a look-up; more are refused.
@@ -54,17 +54,12 @@ struct Standing {
 /// A block in either direction gets the same refusal as a ban or a missing contact, so that it does not
 /// reveal the block.
 pub(crate) fn may_write(mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
-    !peer_is_banned && may_see(mode, relation)
+    !peer_is_banned && !relation.is_blocked() && (mode == Mode::Open || relation.is_contact())
 }
 
-/// Whether a user may see the other's presence, typing and markers. The rule is symmetric.
-pub(crate) fn may_see(mode: Mode, relation: Relation) -> bool {
-    let Relation { of_a, of_b } = relation;
-    match mode {
-        _ if of_a == ContactState::Blocked || of_b == ContactState::Blocked => false,
-        Mode::Open => true,
-        Mode::Contacts => of_a == ContactState::Contact,
-    }
+/// Whether a user may see the other's presence, typing and markers.
+pub(crate) fn may_see(mode: Mode, viewer: Viewpoint) -> bool {
+    !viewer.is_blocked && (mode == Mode::Open || viewer.sees)
 }
 
 impl Users {
@@ -291,7 +286,9 @@ impl<J: PeerJob> WaitingCommand for WaitingJob<J> {
 
 /// Whether the job may start a conversation with this user. Moderators may write to everybody.
 fn may_be_done(job: &impl PeerJob, asker: &Asker, peer: &Peer) -> bool {
-    !job.begins_conversation() || peer.privacy.write.has(peer.relation) || asker.role >= SiteRole::Moderator
+    !job.begins_conversation()
+        || peer.privacy.write.has(peer.relation.is_contact())
+        || asker.role >= SiteRole::Moderator
 }
 
 impl Standing {
@@ -303,27 +300,33 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
+    use crate::Side;
 
     #[test]
     fn the_relation_decides_about_writing_and_seeing() {
         let relation = |of_a, of_b| Relation { of_a, of_b };
         let table = [
             // relation, mode open, mode contacts
-            (relation(Nothing, Nothing), true, false),
-            (relation(RequestSent, RequestReceived), true, false),
-            (relation(RequestSent, Nothing), true, false),
-            (relation(RequestReceived, RequestSent), true, false),
-            (relation(Contact, Contact), true, true),
-            (relation(Blocked, Nothing), false, false),
-            (relation(Nothing, Blocked), false, false),
-            (relation(RequestSent, Blocked), false, false),
-            (relation(Blocked, Blocked), false, false),
+            (relation(Side::NONE, Side::NONE), true, false),
+            (relation(Side::REQUESTED, Side::ASKS), true, false),
+            (relation(Side::REQUESTED, Side::NONE), true, false),
+            (relation(Side::ASKS, Side::REQUESTED), true, false),
+            (relation(Side::LISTED, Side::NONE), true, false),
+            (relation(Side::CONTACT, Side::CONTACT), true, true),
+            // One direction is enough for messages in both.
+            (relation(Side::SEES, Side::SEEN), true, true),
+            (relation(Side::SEEN, Side::SEES), true, true),
+            (relation(Side::BLOCKED, Side::NONE), false, false),
+            (relation(Side::NONE, Side::BLOCKED), false, false),
+            (relation(Side::REQUESTED, Side::BLOCKED), false, false),
+            (relation(Side::BLOCKED, Side::BLOCKED), false, false),
         ];
         for (relation, open, contacts) in table {
             assert_eq!(may_write(Mode::Open, false, relation), open, "{relation:?}");
             assert_eq!(may_write(Mode::Contacts, false, relation), contacts, "{relation:?}");
-            assert_eq!(may_see(Mode::Open, relation), open, "{relation:?}");
+            assert_eq!(may_see(Mode::Open, relation.a_views_b()), open, "{relation:?}");
+            let sees = contacts && relation.of_a.sees();
+            assert_eq!(may_see(Mode::Contacts, relation.a_views_b()), sees, "{relation:?}");
             assert!(!may_write(Mode::Open, true, relation), "banned");
             assert!(!may_write(Mode::Contacts, true, relation), "banned");
         }

@@ -1,5 +1,6 @@
 //! The slice of the port to storage for users and their relations.
 
+use crate::users::contact_ids::ContactIds;
 use crate::{
     ConversationId, ConversationRow, Done, Profile, Refusal, Relation, SiteId, StoreError, Sub, Timestamp,
     UserId, UserRow,
@@ -21,9 +22,9 @@ pub trait UserStore: Send + Sync + 'static {
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>);
     /// The relations of one user to many, in the order of `others`: for the presence of everyone on a page.
     fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>);
-    /// The accepted contacts of each user, in the order of `users`: one range each. For publishing presence:
+    /// The contacts of each user by direction, in the order of `users`: one range each. For publishing presence:
     /// answered after other reads, like sign-ins.
-    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>);
+    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<ContactIds>>);
     fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>);
     /// The numbers of a room's members, if `asker` may write there, without slow mode.
     /// [`Refusal::RoomTooLarge`]: the room has more than `most` members.

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use chat::{
-    Append, Blobs, By, ContactState, ConversationId, FileFound, FileId, FileLimits, FilePlace, FileType,
-    LinkRule, MessageKind, ModeratorAct, NewFile, NewPoll, NewRich, NewRoom, Picture, Post, Refusal,
-    Relation, Rendition, RequestRules, RoomKind, RoomLimits, RoomName, Seq, SiteId, SiteRole, Store, Sub,
+    Append, Blobs, By, ConversationId, FileFound, FileId, FileLimits, FilePlace, FileType, LinkRule,
+    MessageKind, ModeratorAct, NewFile, NewPoll, NewRich, NewRoom, Picture, Post, Refusal, Relation,
+    Rendition, RequestRules, RoomKind, RoomLimits, RoomName, Seq, Side, SiteId, SiteRole, Store, Sub,
     Timestamp, UserId,
 };
 use rand::RngCore;
@@ -123,9 +123,9 @@ const MODERATOR: &str = "ingrid";
 /// Adds all of it to the existing members.
 pub(super) fn furnish(store: &dyn Store, blobs: &dyn Blobs, site: SiteId, now: Timestamp) -> Outcome {
     for &(a, b) in CONTACTS {
-        relate(store, site, (a, b), (ContactState::Contact, ContactState::Contact), now)?;
+        relate(store, site, (a, b), (Side::CONTACT, Side::CONTACT), now)?;
     }
-    relate(store, site, CONTACT_REQUEST, (ContactState::RequestSent, ContactState::RequestReceived), now)?;
+    relate(store, site, CONTACT_REQUEST, (Side::REQUESTED, Side::ASKS), now)?;
     ask(store, site, now)?;
     let act = ModeratorAct::SetRole(user(store, site, MODERATOR)?, SiteRole::Moderator);
     allowed(wait(|done| store.moderate(site, By::Site, act, now, done))?)?;
@@ -139,7 +139,7 @@ fn relate(
     store: &dyn Store,
     site: SiteId,
     (a, b): (&str, &str),
-    (of_a, of_b): (ContactState, ContactState),
+    (of_a, of_b): (Side, Side),
     now: Timestamp,
 ) -> Outcome {
     let (a, b) = (user(store, site, a)?, user(store, site, b)?);

@@ -156,7 +156,7 @@ fn the_full_community_has_something_of_everything() {
     assert_eq!(rooms.len(), 3);
     let contacts =
         data_dir::wait(|done| store.contacts(anna, None, 50, done)).expect("a page of contacts").rows;
-    let states = |state| contacts.iter().filter(|row| row.state == state).count();
+    let states = |state| contacts.iter().filter(|row| row.state() == state).count();
     assert_eq!((states(chat::ContactState::Contact), states(chat::ContactState::RequestReceived)), (4, 1));
     let messages: Vec<_> = rooms
         .iter()

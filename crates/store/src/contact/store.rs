@@ -1,7 +1,11 @@
 //! The slice of contacts and the directory: queues each request with its completion.
 
-use chat::{ContactStore, ContactsPage, Done, PeoplePage, Position, Relation, SiteId, Timestamp, UserId};
+use chat::{
+    ContactNote, ContactPair, ContactRow, ContactStore, ContactsPage, Done, PeoplePage, Position, Relation,
+    SiteId, Timestamp, UserId,
+};
 
+use super::Notes;
 use crate::sqlite::Sqlite;
 use crate::user;
 
@@ -18,8 +22,35 @@ impl ContactStore for Sqlite {
         self.write(move |batch| super::put(batch, a, b, relation, limit), done);
     }
 
+    fn contact_pair(&self, a: UserId, b: UserId, done: Done<ContactPair>) {
+        self.read(move |db| super::pair(db, a, b), done);
+    }
+
+    fn put_contact_note(
+        &self,
+        a: UserId,
+        b: UserId,
+        relation: Relation,
+        note: ContactNote,
+        limit: u32,
+        _now: Timestamp,
+        done: Done<Option<Position>>,
+    ) {
+        self.write(move |batch| super::put_note(batch, a, b, relation, &note, limit), done);
+    }
+
+    fn changed_contacts(
+        &self,
+        user: UserId,
+        since: Position,
+        limit: u32,
+        done: Done<Option<Vec<ContactRow>>>,
+    ) {
+        self.read(move |db| super::changed(db, user, since, limit), done);
+    }
+
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>) {
-        self.read(move |db| super::page(db, user, after.as_deref(), limit), done);
+        self.read(move |db| super::page(db, user, after.as_deref(), limit, Notes::Read), done);
     }
 
     fn people(

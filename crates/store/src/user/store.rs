@@ -1,8 +1,8 @@
 //! The slices of users and presence: queues each request with its completion.
 
 use chat::{
-    ConversationId, ConversationRow, Done, PresenceStore, Profile, Refusal, Relation, SetPresence, SiteId,
-    StoreError, Sub, Timestamp, UserId, UserRow, UserStore,
+    ContactIds, ConversationId, ConversationRow, Done, PresenceStore, Profile, Refusal, Relation,
+    SetPresence, SiteId, StoreError, Sub, Timestamp, UserId, UserRow, UserStore,
 };
 use rusqlite::Connection;
 
@@ -47,8 +47,8 @@ impl UserStore for Sqlite {
         self.read(move |db| others.iter().map(|other| contact::relation(db, user, *other)).collect(), done);
     }
 
-    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
-        let lists = move |db: &Connection| users.iter().map(|user| contact::agreed(db, *user)).collect();
+    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<ContactIds>>) {
+        let lists = move |db: &Connection| users.iter().map(|user| contact::contact_ids(db, *user)).collect();
         self.shared.read_last(read(lists, done));
     }
 

@@ -3,15 +3,15 @@
 use std::time::Instant;
 
 use chat::{
-    ContactState, ConversationId, ConversationList, LeftReason, NewRoom, Post, Relation, Role, RoomKind,
-    RoomLimits, RoomName, Search, Seq, Store, UserId,
+    ConversationId, ConversationList, LeftReason, NewRoom, Post, Relation, Role, RoomKind, RoomLimits,
+    RoomName, Search, Seq, Side, Store, UserId,
 };
 
 use crate::asking::{NOW, PATIENCE, ask, direct, put, say, snapshot};
 use crate::{relate, two_users};
 
 const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
-const BLOCKED: Relation = Relation { of_a: ContactState::Blocked, of_b: ContactState::None };
+const BLOCKED: Relation = Relation { of_a: Side::BLOCKED, of_b: Side::NONE };
 
 fn create(store: &dyn Store, owner: UserId, kind: RoomKind) -> ConversationId {
     let room = NewRoom { name: "Bikers".into(), kind, topic: None };
@@ -137,8 +137,8 @@ pub(crate) fn a_direct_conversation_knows_of_a_block_on_either_side(store: &dyn 
     relate(store, ann, bob, BLOCKED);
     assert_eq!((seen(ann), seen(bob)), ((true, Seq(1)), (true, Seq(1))));
     assert!(snapshot(store, bob, Some(before)).conversations.rows.is_empty(), "the other one hears nothing");
-    relate(store, bob, ann, Relation { of_a: ContactState::Blocked, of_b: ContactState::Blocked });
-    relate(store, ann, bob, Relation { of_a: ContactState::None, of_b: ContactState::Blocked });
+    relate(store, bob, ann, Relation { of_a: Side::BLOCKED, of_b: Side::BLOCKED });
+    relate(store, ann, bob, Relation { of_a: Side::NONE, of_b: Side::BLOCKED });
     assert_eq!((seen(ann).0, seen(bob).0), (true, true), "the other block holds");
     relate(store, ann, bob, Relation::NONE);
     assert_eq!((seen(ann).0, seen(bob).0), (false, false));

@@ -1,10 +1,10 @@
 //! Imports: data of another system is stored unchanged and once, and does not damage existing data.
 
 use chat::{
-    AvatarChange, ChangeMessage, ContactState, ConversationId, ConversationOf, ConversationRow, ImportItem,
-    ImportJob, ImportKey, ImportMessage, ImportOutcome, ImportRefusal, ImportRules, ImportTo, Imported, Late,
+    AvatarChange, ChangeMessage, ConversationId, ConversationOf, ConversationRow, ImportItem, ImportJob,
+    ImportKey, ImportMessage, ImportOutcome, ImportRefusal, ImportRules, ImportTo, Imported, Late,
     MessageChange, MessagesAfterErasure, NewErasure, Post, Role, RoomAvatar, RoomChange, RoomKind,
-    RoomLimits, RoomName, Seq, SiteId, Standing, Store, StoredMessage, Timestamp, Trim, UserId,
+    RoomLimits, RoomName, Seq, Side, SiteId, Standing, Store, StoredMessage, Timestamp, Trim, UserId,
 };
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -205,7 +205,7 @@ pub(crate) fn what_has_gone_does_not_come_back(store: &dyn Store) {
     assert_eq!(ask(|done| store.user(site, sub("eve"), done)), None, "nobody came back");
     assert!(history(store, ann, direct(ann, ben))[0].deleted);
     assert!(rows(store, ben).iter().all(|row| row.id != room), "he has left");
-    assert_eq!(ask(|done| store.relation(ann, ben, done)).of_a, ContactState::None);
+    assert_eq!(ask(|done| store.relation(ann, ben, done)).of_a, Side::NONE);
     assert!(history(store, ann, room)[2].body.is_empty(), "what she wrote is erased");
     // A new user with the same id is not the author of old messages.
     put(store, site, "eve");

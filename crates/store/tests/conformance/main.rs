@@ -33,7 +33,7 @@ mod stickers;
 mod users;
 mod views;
 
-use chat::{ContactState, Position, Relation, SiteId, Store, UserId};
+use chat::{Position, Relation, Side, SiteId, Store, UserId};
 use store::{Options, Sqlite};
 
 use self::asking::{Directory, NOW, add_site, ask, put};
@@ -124,6 +124,8 @@ every_store! {
         a_relation_has_two_sides_and_a_limit,
         contacts_are_listed_by_name_and_follow_a_new_name,
         contacts_of_many_are_those_who_have_agreed,
+        own_names_and_groups_last_as_long_as_the_entry,
+        changed_contacts_are_read_by_position,
     }
     people {
         people_are_found_by_the_start_of_any_word,
@@ -353,7 +355,7 @@ pub(crate) fn two_users(store: &dyn Store) -> (SiteId, UserId, UserId) {
     (site, put(store, site, "ann"), put(store, site, "bob"))
 }
 
-pub(crate) fn state(of_a: ContactState, of_b: ContactState) -> Relation {
+pub(crate) fn state(of_a: Side, of_b: Side) -> Relation {
     Relation { of_a, of_b }
 }
 
@@ -361,5 +363,5 @@ pub(crate) fn relate(store: &dyn Store, a: UserId, b: UserId, relation: Relation
     ask(|done| store.put_relation(a, b, relation, 100, NOW, done))
 }
 
-pub(crate) const FRIENDS: Relation = Relation { of_a: ContactState::Contact, of_b: ContactState::Contact };
-pub(crate) const STRANGERS: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };
+pub(crate) const FRIENDS: Relation = Relation { of_a: Side::CONTACT, of_b: Side::CONTACT };
+pub(crate) const STRANGERS: Relation = Relation { of_a: Side::NONE, of_b: Side::NONE };

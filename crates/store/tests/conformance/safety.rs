@@ -1,10 +1,10 @@
 //! Reports, sanctions and the record: the port's promises about moderation.
 
 use chat::{
-    Append, By, ContactState, LeftReason, LinkRule, MessageRequest, MessagesAfterErasure, Moderated,
-    ModeratorAct, NewErasure, NewReport, NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout,
-    ReportReason, ReportState, RequestAnswer, RequestNotice, RequestRules, Requested, Role, RoleClaim,
-    RoomKind, RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings, SiteId, SiteRole, Standing, Store,
+    Append, By, LeftReason, LinkRule, MessageRequest, MessagesAfterErasure, Moderated, ModeratorAct,
+    NewErasure, NewReport, NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout, ReportReason,
+    ReportState, RequestAnswer, RequestNotice, RequestRules, Requested, Role, RoleClaim, RoomKind,
+    RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings, Side, SiteId, SiteRole, Standing, Store,
     Timestamp, TokenUser, UserId, UserRow,
 };
 
@@ -170,7 +170,7 @@ pub(crate) fn a_dismissed_asker_reaches_nobody(store: &dyn Store) {
 pub(crate) fn contacts_wait_for_no_answer(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
-    let asked = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
+    let asked = Relation { of_a: Side::REQUESTED, of_b: Side::ASKS };
     relate(store, ann, bob, asked).expect("there is room");
     assert_eq!(seen(store, bob, ann).request, Some(MessageRequest::Received));
     relate(store, bob, ann, FRIENDS).expect("there is room");

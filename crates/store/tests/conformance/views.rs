@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use chat::{ContactState, ConversationChange, Gap, Position, ResumeFrom, Seq, Store, Timestamp};
+use chat::{ConversationChange, Gap, Position, ResumeFrom, Seq, Side, Store, Timestamp};
 
 use crate::asking::{NOW, ask, direct, message, profile, put, say, sign_in, since, snapshot, sub};
 use crate::{FRIENDS, STRANGERS, relate, state, two_users};
@@ -76,7 +76,7 @@ pub(crate) fn a_difference_has_changed_rows_only(store: &dyn Store) {
     say(store, bob, ann, "3", "new");
     say(store, ann, bob, "4", "new, of my other device");
     say(store, bob, carl, "5", "not mine");
-    relate(store, dora, ann, state(ContactState::RequestSent, ContactState::RequestReceived));
+    relate(store, dora, ann, state(Side::REQUESTED, Side::ASKS));
     let news = snapshot(store, ann, Some(position));
     assert!(!news.reset && news.gaps.is_empty());
     let rows: Vec<_> = news
@@ -88,8 +88,8 @@ pub(crate) fn a_difference_has_changed_rows_only(store: &dyn Store) {
     assert_eq!(rows, [(bob, 0)]);
     let messages: Vec<_> = news.messages.iter().map(|message| (message.seq, &*message.body)).collect();
     assert_eq!(messages, [(Seq(2), "new"), (Seq(3), "new, of my other device")]);
-    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.state)).collect();
-    assert_eq!(contacts, [(dora, ContactState::RequestReceived)]);
+    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.side)).collect();
+    assert_eq!(contacts, [(dora, Side::ASKS)]);
 
     ask(|done| store.mark(direct(ann, carl), carl, Seq(1), Seq(1), done));
     let pin = ConversationChange { pinned: Some(true), ..Default::default() };
@@ -111,8 +111,8 @@ pub(crate) fn a_difference_has_removed_contacts(store: &dyn Store) {
     let position = snapshot(store, ann, None).position;
     relate(store, ann, bob, STRANGERS);
     let news = snapshot(store, ann, Some(position));
-    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.state)).collect();
-    assert_eq!(contacts, [(bob, ContactState::None)]);
+    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.side)).collect();
+    assert_eq!(contacts, [(bob, Side::NONE)]);
     assert!(ask(|done| store.contacts(ann, None, 9, done)).rows.is_empty());
     assert!(snapshot(store, ann, None).contacts.rows.is_empty());
 }

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chat::{
-    Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactState, ContactsPage,
-    ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage,
-    Gap, HistoryPage, KeptRevisions, MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, MessageChange, MessageKind,
-    NAMED, PeoplePage, Position, Privacy, Profile, Reaction, Reactions, Refusal, Relation, ResumeFrom,
-    Revision, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, StoredMessage, Sub, Timestamp, UserId,
-    UserRow, directory, drops_revision, may_change, room_for,
+    Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationChange,
+    ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage, Gap, HistoryPage,
+    KeptRevisions, MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, MessageChange, MessageKind, NAMED, PeoplePage,
+    Position, Privacy, Profile, Reaction, Reactions, Refusal, Relation, ResumeFrom, Revision, Seq,
+    SetPresence, Side, Site, SiteId, SiteStanding, Snapshot, StoredMessage, Sub, Timestamp, UserId, UserRow,
+    directory, drops_revision, may_change, room_for,
 };
 
 /// All stored data.
@@ -69,7 +69,7 @@ struct Member {
 }
 
 struct Entry {
-    state: ContactState,
+    state: Side,
     changed: u64,
 }
 
@@ -440,7 +440,7 @@ impl Plain {
     // ---- contacts ----
 
     pub(crate) fn relation(&self, a: UserId, b: UserId) -> Relation {
-        let state = |of, to| self.contacts.get(&(of, to)).map_or(ContactState::None, |entry| entry.state);
+        let state = |of, to| self.contacts.get(&(of, to)).map_or(Side::NONE, |entry| entry.state);
         Relation { of_a: state(a, b), of_b: state(b, a) }
     }
 
@@ -452,9 +452,9 @@ impl Plain {
         limit: u32,
     ) -> Option<Position> {
         let before = self.relation(a, b);
-        let grows = |was, will| was == ContactState::None && will != ContactState::None;
+        let grows = |was, will| was == Side::NONE && will != Side::NONE;
         let full = |user: UserId| {
-            let listed = |(_, entry): &(UserId, &Entry)| entry.state != ContactState::None;
+            let listed = |(_, entry): &(UserId, &Entry)| entry.state != Side::NONE;
             self.contacts_of(user).filter(listed).count() >= limit as usize
         };
         if grows(before.of_a, relation.of_a) && full(a) || grows(before.of_b, relation.of_b) && full(b) {
@@ -479,18 +479,18 @@ impl Plain {
     }
 
     fn contact_row(&self, id: UserId, entry: &Entry) -> Option<ContactRow> {
-        Some(ContactRow { id, profile: self.user_by_id(id)?.profile, state: entry.state })
+        Some(ContactRow { id, profile: self.user_by_id(id)?.profile, side: entry.state, note: None })
     }
 
     pub(crate) fn contacts(&self, user: UserId, after: Option<&str>, limit: u32) -> ContactsPage {
         let mut rows: Vec<ContactRow> = self
             .contacts_of(user)
-            .filter(|(_, entry)| entry.state != ContactState::None)
+            .filter(|(_, entry)| entry.state != Side::NONE)
             .filter_map(|(id, entry)| self.contact_row(id, entry))
             .collect();
         rows.sort_by_cached_key(|row| name_cursor(&row.profile));
         let mut others: Vec<ContactRow> = rows.iter().skip(limit as usize).cloned().collect();
-        others.retain(|row| after.is_none() && row.state == ContactState::Blocked);
+        others.retain(|row| after.is_none() && row.side == Side::BLOCKED);
         others.truncate(MOST_BLOCKED_FIRST as usize);
         let next = cut(&mut rows, after, limit, |row| name_cursor(&row.profile));
         rows.append(&mut others);

@@ -16,9 +16,10 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
         }
         Of::Contacts { contacts, next } => Event::Contacts {
             re: number(delivery),
-            contacts: contacts.iter().map(contact).collect(),
+            contacts: contacts.iter().filter(|one| is_shown(one)).map(contact).collect(),
             next: self::next(next),
         },
+        Of::Changed(_) => unreachable!("only sessions that ask for it receive it, and these cannot"),
         Of::People { people, next } => Event::People {
             re: number(delivery),
             people: people.iter().map(person).collect(),
@@ -48,7 +49,19 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<chat::Command, 
 }
 
 pub(super) fn contact(contact: &chat::Contact) -> web_proto::Contact<'_> {
-    web_proto::Contact { person: person(&contact.person), state: contact.state.to_wire() }
+    let note = contact.note.as_deref();
+    let groups = note.map(|note| note.groups.iter().map(|group| Cow::Borrowed(&**group)).collect());
+    web_proto::Contact {
+        person: person(&contact.person),
+        state: contact.state.to_wire(),
+        own_name: note.and_then(|note| note.name.as_deref()).map(Cow::Borrowed),
+        groups: groups.filter(|groups: &Vec<_>| !groups.is_empty()),
+    }
+}
+
+/// Clients of the web know no directions. So entries that an app keeps on the list, without contact, are not on theirs.
+pub(super) fn is_shown(contact: &chat::Contact) -> bool {
+    contact.state != chat::ContactState::None
 }
 
 pub(super) fn person(person: &chat::Person) -> web_proto::Person<'_> {

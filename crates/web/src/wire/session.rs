@@ -8,7 +8,7 @@ use chat::{Delivery, Refusal, Timestamp};
 use web_proto::{Code, Command as Wire, Event};
 
 use super::account::renamed;
-use super::contacts::{contact, person};
+use super::contacts::{contact, is_shown, person};
 use super::messages::{conversation, message};
 use super::names::{conversation_text, parse_position, position_text};
 use super::rooms::left;
@@ -46,11 +46,16 @@ fn changes<'a>(re: u64, changes: &'a chat::Changes, links: &Links) -> Event<'a> 
         left: changes.left.iter().map(left).collect(),
         threads: changes.threads.iter().map(rich::thread_count).collect(),
         renamed: changes.renamed.iter().map(renamed).collect(),
-        contacts: changes.contacts.iter().map(contact).collect(),
+        contacts: contacts(changes),
         contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
         conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
         position: position_text(changes.position),
     }
+}
+
+/// A difference also has the contacts that have ended.
+fn contacts(changes: &chat::Changes) -> Vec<web_proto::Contact<'_>> {
+    changes.contacts.iter().filter(|one| !changes.reset || is_shown(one)).map(contact).collect()
 }
 
 /// The frame of a welcome.
@@ -82,7 +87,7 @@ pub(crate) fn welcome(
         left: changes.left.iter().map(left).collect(),
         threads: changes.threads.iter().map(rich::thread_count).collect(),
         renamed: changes.renamed.iter().map(renamed).collect(),
-        contacts: changes.contacts.iter().map(contact).collect(),
+        contacts: contacts(changes),
         contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
         conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
         position: position_text(changes.position),

@@ -7,7 +7,7 @@ use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
 use chat::rooms::Event as RoomsEvent;
 use chat::session::Event as SessionEvent;
-use chat::{Changes, ContactState, Counted, Delivery, Event, Message, Position, Refusal, WhenSlow};
+use chat::{Changes, Counted, Delivery, Event, Message, Position, Refusal, WhenSlow};
 use xmpp_proto::stream::{StreamCondition, StreamError};
 
 use super::{Arrival, Asked, Flags, SOFT_LIMIT, Turn};
@@ -158,11 +158,14 @@ impl Turn<'_, '_> {
         match event {
             ContactsEvent::Contact(contact) => {
                 self.contact_changed(contact);
-                if contact.state == ContactState::Contact {
+                if contact.side.sees() {
                     self.renew_items(Some(contact.person.id));
                 }
             }
-            ContactsEvent::Contacts { .. } | ContactsEvent::People { .. } | ContactsEvent::Profiles(_) => {}
+            ContactsEvent::Contacts { .. }
+            | ContactsEvent::Changed(_)
+            | ContactsEvent::People { .. }
+            | ContactsEvent::Profiles(_) => {}
         }
         Ok(())
     }

@@ -193,6 +193,8 @@ impl Flags {
     pub(crate) const DISPLAYED: Flags = Flags(1 << 7);
     /// The client has read its bookmarks (XEP-0402).
     pub(crate) const BOOKMARKS: Flags = Flags(1 << 9);
+    /// The client keeps its roster, with its version (RFC 6121 §2.6).
+    pub(crate) const ROSTER_VERSIONS: Flags = Flags(1 << 10);
     /// A stanza waits for the look-up of a message. Later ones stay in the connection's buffer.
     const PAUSED: Flags = Flags(1 << 8);
     /// The session of a user of another server, which has no connection.

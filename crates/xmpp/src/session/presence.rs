@@ -2,7 +2,7 @@
 
 use chat::contacts::Event as ContactsEvent;
 use chat::presence::{Availability, Event as PresenceEvent, SessionShown, Show, UserSessions};
-use chat::{ContactState, Delivery, Event, PageOf, Presence, Sub};
+use chat::{Delivery, Event, PageOf, Presence, Sub};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::stanza::{Condition, StanzaError};
@@ -41,7 +41,7 @@ impl Missed {
 /// The client may still show sessions of contacts who are offline now. The sessions of the others follow.
 fn absent_contacts(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
     let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
-    for contact in contacts.iter().filter(|contact| contact.state == ContactState::Contact) {
+    for contact in contacts.iter().filter(|contact| contact.side.sees()) {
         if contact.person.presence == Some(Presence::Offline) {
             turn.absent(&contact.person.sub);
         }
@@ -142,7 +142,7 @@ impl Turn<'_, '_> {
             self.ask_for(
                 Asked::of(element),
                 roster::changed,
-                chat::contacts::Command::Change { action, user },
+                chat::contacts::Command::Subscribe { action, user },
             );
         }
     }

@@ -28,7 +28,7 @@ impl Turn<'_, '_> {
         let Some(payload) = payload(element) else {
             return self.refuse(element, &StanzaError::new(Condition::BadRequest));
         };
-        let command = chat::presence::Command::Relay { to, resource, payload };
+        let command = chat::presence::Command::Relay { to, resource, payload, is_answer: false };
         self.continue_then(Asked::of(element), command, |turn, asked, outcome| {
             // The receiver's answer is a stanza of its own.
             let Err(refusal) = outcome else { return };
@@ -46,7 +46,7 @@ impl Turn<'_, '_> {
         if let Some((to, resource)) = self.other_session(to, target)
             && let Some(payload) = payload(element)
         {
-            let command = chat::presence::Command::Relay { to, resource, payload };
+            let command = chat::presence::Command::Relay { to, resource, payload, is_answer: true };
             self.continue_then(Asked::internal(), command, |_, _, _| ());
         }
     }

@@ -1,15 +1,19 @@
-//! The roster (RFC 6121 §2): the user's contacts.
+//! The roster (RFC 6121 §2) and subscriptions (§3): the user's contacts in both directions, with names and groups.
 
-use chat::contacts::Event as ContactsEvent;
-use chat::{Contact, ContactAction, ContactState, Delivery, Event, PageOf, Sub};
-use xmpp_proto::jid::Jid;
+use chat::contacts::{Command, Event as ContactsEvent};
+use chat::{
+    Contact, ContactAction, ContactNote, Delivery, Event, PageOf, Position, Refusal, Side, Sub,
+    SubscriptionAction,
+};
 use xmpp_proto::ns;
+use xmpp_proto::payload::roster::{self as payload, Change, Item, Subscription};
 use xmpp_proto::stanza::{Condition, StanzaError, StanzaKind};
 use xmpp_proto::xml::Open;
 
 use super::{Asked, Flags, Iq, IqHandler, IqKind, Turn};
 use crate::address::{self, Target};
 use crate::extensions::{Extension, Spec};
+use crate::xep::roster_versioning;
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Rfc(6121),
@@ -28,8 +32,10 @@ fn roster(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     match iq.kind {
         IqKind::Get => {
             turn.session.set(Flags::INTERESTED, true);
-            let page = PageOf { after: None, limit: None };
-            turn.ask(iq, write_page, chat::contacts::Command::List { page });
+            match payload::version(iq.payload) {
+                Some(known) => turn.read_roster_since(Asked::of(iq.element), known),
+                None => turn.read_roster(Asked::of(iq.element), None, None),
+            }
             Ok(())
         }
         IqKind::Set => change(turn, iq),
@@ -38,24 +44,37 @@ fn roster(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
 
 /// RFC 6121 §2.3 to §2.5.
 fn change(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
-    let mut items = iq.payload.children();
-    let (Some(item), None) = (items.next(), items.next()) else {
-        return Err(StanzaError::new(Condition::BadRequest));
-    };
-    let jid = item
-        .attr("jid")
-        .and_then(|jid| Jid::parse(jid).ok())
-        .ok_or_else(|| StanzaError::new(Condition::BadRequest))?;
+    let Change { jid, remove, name, groups } = Change::of(iq.payload).map_err(StanzaError::new)?;
     let Target::User(user) = Target::of(Some(&jid), &turn.session.jid) else {
         return Err(StanzaError::new(Condition::NotAllowed));
     };
-    match item.attr("subscription") {
-        Some("remove") => {
-            let action = ContactAction::Remove;
-            turn.ask(iq, changed, chat::contacts::Command::Change { action, user });
-            Ok(())
+    if remove {
+        turn.ask_then(iq, Command::Change { action: ContactAction::Remove, user }, removed);
+        return Ok(());
+    }
+    let groups = groups.iter().map(|group| (**group).into()).collect();
+    let note = ContactNote { name: name.map(Into::into), groups };
+    turn.ask_then(iq, Command::Keep { user, note }, kept);
+    Ok(())
+}
+
+/// RFC 6121 §2.5.3: a removal needs an item.
+fn removed(turn: &mut Turn<'_, '_>, asked: Asked, outcome: Result<&Delivery, Refusal>) {
+    match outcome {
+        Ok(delivery) if contact_of(delivery).is_some_and(|contact| !was_on_list(contact)) => {
+            turn.answer_error(&asked, &StanzaError::new(Condition::ItemNotFound));
         }
-        _ => Err(StanzaError::new(Condition::FeatureNotImplemented)),
+        Ok(delivery) => changed(turn, asked, delivery),
+        Err(refusal) => turn.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
+    }
+}
+
+/// RFC 6121 §2.3.3: names and groups that are too long or too many are not acceptable.
+fn kept(turn: &mut Turn<'_, '_>, asked: Asked, outcome: Result<&Delivery, Refusal>) {
+    match outcome {
+        Ok(delivery) => changed(turn, asked, delivery),
+        Err(Refusal::BadValue) => turn.answer_error(&asked, &StanzaError::new(Condition::NotAcceptable)),
+        Err(refusal) => turn.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
     }
 }
 
@@ -64,92 +83,118 @@ pub(super) fn changed(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery
     if asked.kind == Some(StanzaKind::Iq) {
         turn.answer(asked, |_| {});
     }
-    if let Event::Contacts(ContactsEvent::Contact(contact)) = &delivery.event {
+    if let Some(contact) = contact_of(delivery) {
         turn.contact_changed(contact);
     }
 }
 
-/// A page of contacts. The result is sent with the last one.
-fn write_page(turn: &mut Turn<'_, '_>, mut asked: Asked, delivery: &Delivery) {
-    let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
-    let domain = turn.domain().to_owned();
-    for contact in contacts {
-        write_item(&mut asked.pages, contact, &domain);
+fn contact_of(delivery: &Delivery) -> Option<&Contact> {
+    match &delivery.event {
+        Event::Contacts(ContactsEvent::Contact(contact)) => Some(contact),
+        _ => None,
     }
-    if let Some(after) = next {
-        let page = PageOf { after: Some(after.clone()), limit: None };
-        return turn.ask_for(asked, write_page, chat::contacts::Command::List { page });
-    }
-    let items = std::mem::take(&mut asked.pages);
-    turn.answer(asked, |out| {
-        Open::new(out, "query").attr("xmlns", ns::ROSTER).children(|out| out.extend_from_slice(&items));
-    });
 }
 
-/// Requests of others and blocked users are no roster items.
-fn write_item(out: &mut Vec<u8>, contact: &Contact, domain: &str) {
-    let (subscription, ask) = match contact.state {
-        ContactState::Contact => ("both", None),
-        ContactState::RequestSent => ("none", Some("subscribe")),
-        ContactState::None | ContactState::RequestReceived | ContactState::Blocked => return,
+fn was_on_list(contact: &Contact) -> bool {
+    contact.change.is_none_or(|change| change.was.is_on_list())
+}
+
+/// What a roster item shows of a relation. A request of the other user is not part of it (RFC 6121 §3.1.3).
+fn shown(side: Side) -> (bool, Subscription, bool, bool) {
+    let subscription = match (side.sees(), side.is_seen()) {
+        (true, true) => Subscription::Both,
+        (true, false) => Subscription::To,
+        (false, true) => Subscription::From,
+        (false, false) => Subscription::None,
     };
-    Open::new(out, "item")
-        .attr("jid", &address::user(&contact.person.sub, domain))
-        .attr("name", &contact.person.name)
-        .attr("subscription", subscription)
-        .opt("ask", ask)
-        .empty();
+    (side.is_on_list(), subscription, side.has_asked(), side.has_approved())
+}
+
+/// Writes nothing if the user is not on the list: blocked users and those who only ask.
+fn write_item(out: &mut Vec<u8>, contact: &Contact, domain: &str) {
+    let (true, subscription, ask, approved) = shown(contact.side) else { return };
+    let note = contact.note.as_deref();
+    let groups: Vec<&str> = note.iter().flat_map(|note| note.groups.iter().map(|group| &**group)).collect();
+    let name = note.and_then(|note| note.name.as_deref()).unwrap_or(&contact.person.name);
+    let jid = address::user(&contact.person.sub, domain);
+    Item { jid: &jid, name: Some(name), subscription, ask, approved, groups: &groups }.write(out);
 }
 
 impl Turn<'_, '_> {
-    /// A contact has changed: a roster push (RFC 6121 §2.1.6), and the subscription stanza that explains it.
+    /// Answers the whole roster, page by page. `version`: the one that the client shall keep, if it knows versions.
+    pub(crate) fn read_roster(&mut self, asked: Asked, after: Option<String>, version: Option<Position>) {
+        let page = PageOf { after, limit: None };
+        self.continue_then(asked, Command::List { page }, move |turn, asked, outcome| match outcome {
+            Ok(delivery) => write_page(turn, asked, delivery, version),
+            Err(refusal) => turn.answer_error(&asked, &crate::refusal::stanza_error(refusal)),
+        });
+    }
+
+    /// A contact has changed: a roster push (RFC 6121 §2.1.6), and the subscription stanzas that explain it.
     pub(crate) fn contact_changed(&mut self, contact: &Contact) {
         if self.is_of_server() {
-            return self.contact_of_server(contact);
+            return self.explain(contact);
         }
-        self.push(contact);
+        let is_shown_as_before =
+            contact.change.is_some_and(|change| change.by_other && shown(change.was) == shown(contact.side));
+        if !is_shown_as_before && (contact.side.is_on_list() || was_on_list(contact)) {
+            let version = self.session.has(Flags::ROSTER_VERSIONS).then(|| self.session.position());
+            self.push(contact, version);
+        }
         self.push_block(contact);
-        if contact.state == ContactState::RequestReceived {
+        self.explain(contact);
+    }
+
+    /// The stanzas of the other user that lead to this change (RFC 6121 §3), also those that the server sends for them.
+    fn explain(&mut self, contact: &Contact) {
+        // After a reconnect only what waits is known.
+        let was = contact.change.map_or(Side::NONE, |change| change.was);
+        let is = contact.side;
+        // An unavailable session gets the requests with its initial presence.
+        if is.asks() && !was.asks() && (self.session.is_available() || self.is_of_server()) {
             self.subscription(&contact.person.sub, "subscribe");
+        }
+        let Some(change) = contact.change else { return };
+        if is.sees() && !was.sees() {
+            self.subscription(&contact.person.sub, "subscribed");
+        }
+        if !change.by_other {
+            return;
+        }
+        if was.sees() && !is.sees() {
+            self.subscription(&contact.person.sub, "unsubscribed");
+        }
+        // Also an end of the request, before it was answered (§3.3.3).
+        if (was.is_seen() || was.asks()) && !is.is_seen() && !is.asks() {
+            self.subscription(&contact.person.sub, "unsubscribe");
         }
     }
 
-    /// A subscription stanza of another server. It gets an answer only if the request is granted already (RFC 6121 §3.1.3); an error could
-    /// tell who exists.
+    /// A subscription stanza of another server. It gets an answer only if the request is granted, now or before (RFC 6121 §3.1.3); an
+    /// error could tell who exists.
     pub(super) fn subscribe_of_server(&mut self, kind: &str, user: Sub) {
         let Some(action) = action(kind) else { return };
-        let command = chat::contacts::Command::Change { action, user };
+        let command = Command::Subscribe { action, user };
         self.continue_then(Asked::internal(), command, move |turn, _, outcome| {
-            if let Ok(Delivery { event: Event::Contacts(ContactsEvent::Contact(contact)), .. }) = outcome
-                && contact.state == ContactState::Contact
-                && action == ContactAction::Request
+            if let Some(contact) = outcome.ok().and_then(contact_of)
+                && contact.side.sees()
+                && action == SubscriptionAction::Ask
             {
                 turn.subscription(&contact.person.sub, "subscribed");
             }
         });
     }
 
-    /// A contact of a user of another server has changed. A contact of this server is one in both directions (RFC 6121 §3).
-    fn contact_of_server(&mut self, contact: &Contact) {
-        let kinds: &[&str] = match contact.state {
-            ContactState::RequestReceived => &["subscribe"],
-            ContactState::Contact => &["subscribed", "subscribe"],
-            ContactState::None => &["unsubscribed", "unsubscribe"],
-            // The user knows these, and a block stays hidden.
-            ContactState::RequestSent | ContactState::Blocked => &[],
-        };
-        kinds.iter().for_each(|kind| self.subscription(&contact.person.sub, kind));
-    }
-
-    fn push(&mut self, contact: &Contact) {
+    pub(crate) fn push(&mut self, contact: &Contact, version: Option<Position>) {
         if !self.session.has(Flags::INTERESTED) {
             return;
         }
         let (domain, to) = (self.domain().to_owned(), self.session.jid.as_str().to_owned());
         let id = self.push_id();
+        let version = version.map(roster_versioning::text);
         self.send(|out| {
             Open::new(out, "iq").attr("type", "set").attr("id", &id).attr("to", &to).children(|out| {
-                Open::new(out, "query").attr("xmlns", ns::ROSTER).children(|out| {
+                payload::write(out, version.as_deref(), |out| {
                     let from = out.len();
                     write_item(out, contact, &domain);
                     if out.len() == from {
@@ -170,30 +215,48 @@ impl Turn<'_, '_> {
         });
     }
 
-    /// Requests that came while the user was away (RFC 6121 §3.1.3).
+    /// Requests that wait for an answer (RFC 6121 §3.1.3).
     pub(super) fn deliver_pending_requests(&mut self) {
         let page = PageOf { after: None, limit: None };
-        self.ask_for(Asked::internal(), pending_requests, chat::contacts::Command::List { page });
+        self.ask_for(Asked::internal(), pending_requests, Command::List { page });
     }
+}
+
+/// A page of contacts. The result is sent with the last one.
+fn write_page(turn: &mut Turn<'_, '_>, mut asked: Asked, delivery: &Delivery, version: Option<Position>) {
+    let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
+    let domain = turn.domain().to_owned();
+    for contact in contacts {
+        write_item(&mut asked.pages, contact, &domain);
+    }
+    if next.is_some() {
+        return turn.read_roster(asked, next.clone(), version);
+    }
+    let items = std::mem::take(&mut asked.pages);
+    let version = version.map(roster_versioning::text);
+    turn.answer(asked, |out| {
+        payload::write(out, version.as_deref(), |out| out.extend_from_slice(&items));
+    });
 }
 
 fn pending_requests(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
     let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
-    for contact in contacts.iter().filter(|contact| contact.state == ContactState::RequestReceived) {
+    for contact in contacts.iter().filter(|contact| contact.side.asks()) {
         turn.subscription(&contact.person.sub, "subscribe");
     }
     if let Some(after) = next {
         let page = PageOf { after: Some(after.clone()), limit: None };
-        turn.ask_for(asked, pending_requests, chat::contacts::Command::List { page });
+        turn.ask_for(asked, pending_requests, Command::List { page });
     }
 }
 
 /// The action of a subscription stanza (RFC 6121 §3).
-pub(super) fn action(kind: &str) -> Option<ContactAction> {
+pub(super) fn action(kind: &str) -> Option<SubscriptionAction> {
     Some(match kind {
-        "subscribe" => ContactAction::Request,
-        "subscribed" => ContactAction::Accept,
-        "unsubscribe" | "unsubscribed" => ContactAction::Remove,
+        "subscribe" => SubscriptionAction::Ask,
+        "subscribed" => SubscriptionAction::LetIn,
+        "unsubscribe" => SubscriptionAction::Leave,
+        "unsubscribed" => SubscriptionAction::Refuse,
         _ => return None,
     })
 }

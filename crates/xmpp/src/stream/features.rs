@@ -156,6 +156,8 @@ impl Features {
                         Open::new(out, "optional").empty();
                     });
                 }
+                Open::new(out, "ver").attr("xmlns", ns::ROSTER_VERSIONS).empty();
+                Open::new(out, "sub").attr("xmlns", ns::PRE_APPROVAL).empty();
                 management::write_feature(out);
                 csi::write_feature(out);
                 stream_limits::write(out, most, None);

@@ -30,6 +30,7 @@ pub(crate) mod registration;
 pub(crate) mod replies;
 pub(crate) mod reports;
 pub(crate) mod retractions;
+pub(crate) mod roster_versioning;
 pub(crate) mod stanza_ids;
 pub(crate) mod stream_management;
 pub(crate) mod time;

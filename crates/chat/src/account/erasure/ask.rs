@@ -10,7 +10,7 @@ use crate::moderation::EVIDENCE_AFTER_ERASURE_MS;
 use crate::rng::random_letters;
 use crate::session::{Asker, Completion};
 use crate::store::unavailable;
-use crate::{By, Caller, Contact, ContactState, Presence, Refusal, Sub, Timestamp, UserId, UserRow};
+use crate::{By, Caller, Contact, Presence, Refusal, Side, Sub, Timestamp, UserId, UserRow};
 
 /// Called once, perhaps on a thread of the store.
 type Then = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
@@ -87,7 +87,7 @@ impl Account {
         self.users.recent().clear();
         let person = crate::users::person(before, Some(Presence::Offline));
         for other in parted {
-            let contact = Contact { person: person.clone(), state: ContactState::None };
+            let contact = Contact::new(person.clone(), Side::NONE, None);
             self.sessions.publish(*other, *position, None, contacts::Event::Contact(Box::new(contact)));
         }
         self.sessions.end_user(before.id, Refusal::Removed);

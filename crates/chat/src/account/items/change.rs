@@ -10,7 +10,7 @@ use crate::account::Account;
 use crate::command::AnswerTo;
 use crate::privacy::Signal;
 use crate::session::{Asker, Completion, Watching};
-use crate::{Refusal, Relation};
+use crate::{Refusal, Viewpoint};
 
 impl Account {
     pub(super) fn put_item(self: &Arc<Self>, asker: Asker, re: u64, item: PutItem) {
@@ -112,7 +112,7 @@ impl Account {
         let event = |news: &Arc<ItemNews>| crate::account::Event::Items(Event::Changed(news.clone()));
         self.sessions.send_all(&own.sessions, event(&news));
         let mode = asker.site.site.mode;
-        let is_shown = asker.visibility.sends(Signal::Typing, mode, Relation::CONTACTS);
+        let is_shown = asker.visibility.sends(Signal::Typing, mode, Viewpoint::CONTACT);
         if list.access == ItemAccess::Nobody || !is_shown || asker.shadowed {
             return;
         }
@@ -120,7 +120,7 @@ impl Account {
         self.users.with_contacts_of(vec![user], move |contacts| {
             let Some(contacts) = contacts.ok().and_then(|all| all.into_iter().next()) else { return };
             let mut to = Watching::default();
-            for contact in this.sessions.of(&contacts) {
+            for contact in this.sessions.of(contacts.seeing()) {
                 this.sessions.lock(contact).contact_watchers(contact, &mut to);
             }
             this.sessions.send_all(&to.sessions, event(&news));

@@ -95,7 +95,7 @@ impl Account {
                     Err(error) => return refuse(&account, unavailable(error)),
                 };
                 let privacy = account.users.privacy_of(&row);
-                match item_reader(mode, privacy, row.banned, relation) {
+                match item_reader(mode, privacy, row.banned, relation.a_views_b()) {
                     Some(reader) => then(&account, id, reader),
                     None => refuse(&account, Refusal::NoSuchItem),
                 }

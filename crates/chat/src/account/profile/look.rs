@@ -39,21 +39,20 @@ impl Account {
     /// A blocked viewer gets the same card as a stranger without access: neither presence nor status.
     pub(super) fn card(&self, asker: &Asker, view: ProfileView, now: Timestamp) -> ProfileCard {
         let ProfileView { row, status, relation } = view;
-        let mode = asker.site.site.mode;
+        let (mode, viewer) = (asker.site.site.mode, relation.a_views_b());
         let is_me = row.id == asker.session.user;
         let published = self.presences.published(row.id);
-        let presence =
-            if is_me { Some(published.presence) } else { presence_shown(mode, relation, published) };
-        let sees = is_me || crate::users::peer::may_see(mode, relation);
+        let presence = if is_me { Some(published.presence) } else { presence_shown(mode, viewer, published) };
+        let sees = is_me || crate::users::peer::may_see(mode, viewer);
         let is_away = sees && presence == Some(Presence::Offline) && !is_me;
         let of = Visibility { privacy: row.privacy, ..Visibility::default() };
-        let sends_last_seen = of.sends(Signal::LastSeen, mode, relation);
+        let sends_last_seen = of.sends(Signal::LastSeen, mode, viewer);
         let last_seen = Some(row.last_seen).filter(|seen| *seen > Timestamp(0));
         ProfileCard {
             status: status.and_then(|status| status.at(now)).filter(|_| sees),
             last_seen: last_seen.filter(|_| is_away && sends_last_seen),
             role: row.on_site.role,
-            contact: relation.of_a,
+            contact: relation.of_a.state(),
             own: is_me.then(|| {
                 let members = &asker.site.site.settings.members;
                 OwnCard {

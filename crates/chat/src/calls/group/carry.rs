@@ -16,9 +16,7 @@ use crate::config::GUEST_SHARE;
 use crate::limits::Rate;
 use crate::session::{Asker, Completion, Handles};
 use crate::store::unavailable;
-use crate::{
-    CallId, ContactState, ConversationId, MOST_IN_GROUP, Refusal, Relation, SessionId, Timestamp, UserId,
-};
+use crate::{CallId, ConversationId, MOST_IN_GROUP, Refusal, Relation, SessionId, Timestamp, UserId};
 
 /// Retries of a join, if others join while the relations to them are read.
 const MOST_TRIES: u32 = 8;
@@ -328,5 +326,5 @@ impl Asker {
 }
 
 fn is_apart(relation: Relation) -> bool {
-    relation.of_a == ContactState::Blocked || relation.of_b == ContactState::Blocked
+    relation.is_blocked()
 }
