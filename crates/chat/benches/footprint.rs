@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use chat::account::{
+use chat::items::{
     ItemList, ItemListChange, ItemReader, ItemsOf, ItemsPage, LatestItems, LatestPage, PutItem,
 };
 use chat::token::{Claims, sign};

@@ -221,7 +221,7 @@ mod tests {
         links.by_pair.insert(b.clone(), Link { retry: 100, ..Link::default() });
         assert!(links.push(&b, vec![0], 5).is_ok());
         assert!(links.due(99).is_empty());
-        assert_eq!(links.due(100), [b.clone()]);
+        assert_eq!(links.due(100), std::slice::from_ref(&b));
         assert_eq!(links.take_queue(&b).len(), 1);
         assert!(links.due(99).is_empty() && !links.by_pair.is_empty());
         assert!(links.due(100).is_empty() && links.by_pair.is_empty());

@@ -89,8 +89,8 @@ impl Stream {
         for act in acts {
             match act {
                 initiator::Act::Send(bytes) => {
-                    let back = self.to_b(&bytes, world)?;
-                    self.to_a(&back, world, has_certificate)?;
+                    let back = self.feed_b(&bytes, world)?;
+                    self.feed_a(&back, world, has_certificate)?;
                 }
                 initiator::Act::StartTls => {
                     assert!(std::mem::replace(&mut self.tls, true) || self.streams == 1);
@@ -106,7 +106,7 @@ impl Stream {
     }
 
     /// The responder's answer to these bytes.
-    fn to_b(&mut self, mut bytes: &[u8], world: &Bs) -> Result<Vec<u8>, StreamError> {
+    fn feed_b(&mut self, mut bytes: &[u8], world: &Bs) -> Result<Vec<u8>, StreamError> {
         let mut out = Vec::new();
         while let (used, Some(item)) = self.to_responder.read(bytes, &Limits::default())? {
             bytes = &bytes[used..];
@@ -139,7 +139,7 @@ impl Stream {
         }
     }
 
-    fn to_a(&mut self, mut bytes: &[u8], world: &Bs, has_certificate: bool) -> Result<(), StreamError> {
+    fn feed_a(&mut self, mut bytes: &[u8], world: &Bs, has_certificate: bool) -> Result<(), StreamError> {
         while let (used, Some(item)) = self.to_initiator.read(bytes, &Limits::default())? {
             bytes = &bytes[used..];
             match item {
@@ -157,7 +157,7 @@ impl Stream {
 
     /// Sends a stanza after the negotiation.
     fn stanza(&mut self, xml: &str, world: &Bs) -> Result<Vec<responder::Act>, StreamError> {
-        self.to_b(xml.as_bytes(), world)?;
+        self.feed_b(xml.as_bytes(), world)?;
         Ok(std::mem::take(&mut self.asked))
     }
 }
@@ -199,7 +199,7 @@ fn a_key_proves_a_domain_once_its_server_has_confirmed_it() {
             panic!("an answer")
         };
         assert_eq!(stream.responder.checked(&pair(B, A), Verdict::Valid), None, "only once");
-        let outcome = stream.to_a(&bytes, &world, true);
+        let outcome = stream.feed_a(&bytes, &world, true);
         assert_eq!((outcome.is_ok(), stream.initiator.is_ready()), (is_ready, is_ready));
         assert_eq!(stream.responder.is_proved(), is_ready);
     }
@@ -269,7 +269,7 @@ fn end(tls: bool, steps: &[&str]) -> StreamCondition {
     let mut stream = Stream::new(Purpose::Stanzas);
     stream.responder = Responder::new(tls);
     for step in steps {
-        if let Err(error) = stream.to_b(step.as_bytes(), &world) {
+        if let Err(error) = stream.feed_b(step.as_bytes(), &world) {
             return error.condition;
         }
     }
@@ -304,10 +304,10 @@ fn wrong_peers_are_refused() {
 fn the_domains_of_a_stream_do_not_change_with_tls() {
     let world = Bs::default();
     let mut stream = Stream::new(Purpose::Stanzas);
-    stream.to_b(HEADER.as_bytes(), &world).unwrap();
-    stream.to_b(b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>", &world).unwrap();
+    stream.feed_b(HEADER.as_bytes(), &world).unwrap();
+    stream.feed_b(b"<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>", &world).unwrap();
     let other = HEADER.replace("a.example", "c.example");
-    let error = stream.to_b(other.as_bytes(), &world).unwrap_err();
+    let error = stream.feed_b(other.as_bytes(), &world).unwrap_err();
     assert_eq!(error.condition, StreamCondition::InvalidFrom);
 }
 
@@ -317,11 +317,11 @@ fn a_stream_asks_for_few_checks() {
     let world = Bs::default();
     let mut stream = Stream::new(Purpose::Stanzas);
     stream.responder = Responder::new(true);
-    stream.to_b(HEADER.as_bytes(), &world).unwrap();
+    stream.feed_b(HEADER.as_bytes(), &world).unwrap();
     let mut checks = 0;
     let error = loop {
         let key = format!("<db:result from='a{checks}.example' to='b.example'>k</db:result>");
-        match stream.to_b(key.as_bytes(), &world) {
+        match stream.feed_b(key.as_bytes(), &world) {
             Ok(_) => checks += 1,
             Err(error) => break error,
         }
