@@ -183,7 +183,7 @@ async def account(anna, domain):
     check("a member has commands", "urn:kith:commands:app-passwords" in nodes)
     check("but none of moderators", "urn:kith:commands:reports" not in nodes)
     form = await anna.plugin["xep_0050"].send_command(domain, "urn:kith:commands:app-passwords", action="execute")
-    check("a command has a form", form["command"]["status"] == "executing" and form["command"]["form"]["fields"]["passwords"]["options"])
+    check("a command has a form", form["command"]["status"] == "executing" and form["command"]["form"].get_fields()["passwords"]["options"])
 
 
 async def items(anna, tom):
@@ -195,7 +195,7 @@ async def items(anna, tom):
     await tom.plugin["xep_0115"].update_caps()
     await asyncio.sleep(1)
     payload = slixmpp.xmlstream.ET.fromstring(f"<mood xmlns='{mood}'><happy/></mood>")
-    await anna.plugin["xep_0163"].publish(payload, node=mood, id="current", timeout=10)
+    await anna.plugin["xep_0060"].publish(anna.boundjid.bare, mood, id="current", payload=payload, timeout=10)
     notice = await until(notices, lambda one: one["pubsub_event"]["items"]["node"] == mood)
     check("a contact that wants a node is notified", notice is not None and notice["from"].bare == anna.boundjid.bare)
     read = await tom.plugin["xep_0060"].get_items(anna.boundjid.bare, mood, timeout=10)
