@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ContactState;
 
-/// What one user of a pair knows of the relation. The states of both users agree; see [`Relation`].
+/// The relation of a pair as one of its users has it. The sides of both users agree; see [`Relation`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(from = "u8", into = "u8")]
 pub struct Side(u8);
@@ -77,7 +77,7 @@ impl Side {
         }
     }
 
-    /// What clients show that know no directions. A request comes first, because it waits for an answer.
+    /// The state for clients that know no directions. A request comes first, because it waits for an answer.
     pub fn state(self) -> ContactState {
         match self {
             _ if self.is_blocked() => ContactState::Blocked,
@@ -172,12 +172,12 @@ impl Relation {
         self.of_a.is_contact()
     }
 
-    /// What user `a` may know of user `b`.
+    /// The view of user `a` on user `b`.
     pub fn a_views_b(self) -> Viewpoint {
         Viewpoint { sees: self.of_a.sees(), is_blocked: self.is_blocked() }
     }
 
-    /// What user `b` may know of user `a`.
+    /// The view of user `b` on user `a`.
     pub fn b_views_a(self) -> Viewpoint {
         self.turned().a_views_b()
     }
@@ -189,7 +189,7 @@ impl Relation {
     }
 }
 
-/// What one user, the viewer, may know of another: one direction of their relation.
+/// One direction of a relation: the right of one user, the viewer, to know of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewpoint {
     /// The other user has let the viewer see their presence.

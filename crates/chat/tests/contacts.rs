@@ -250,7 +250,7 @@ fn presence_follows_the_direction_and_messages_go_both_ways() {
     scene.command(&bob, messages::Command::Typing { to: to("ann"), on: true });
     assert_eq!((scene.take(&ann).len(), scene.take(&bob).len()), (1, 0));
 
-    // Who is seen may end it alone.
+    // The user who is seen may end it alone.
     scene.subscribe(&bob, Direction::Refuse, "ann").unwrap();
     assert_eq!(presences(&scene.take(&ann)), [("bob".into(), Presence::Offline)]);
     assert_eq!(scene.watch(&ann, &["bob"]), []);

@@ -70,7 +70,7 @@ impl Item {
     }
 }
 
-/// Who reads the items of a list, besides the user.
+/// The readers of a list, besides its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ItemAccess {
     /// Contacts who see the user's presence.

@@ -3,7 +3,7 @@
 use crate::contacts::{ContactAction, SubscriptionAction};
 use crate::{ContactNote, Refusal, Relation, Side};
 
-/// What a user does about another one.
+/// An act of a user on another user.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     /// In both directions.

@@ -74,7 +74,7 @@ impl Other {
     }
 }
 
-/// What the viewer may know of the user.
+/// The viewer's right to know of the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sight {
     /// Known, as far as it decides what is shown.

@@ -85,7 +85,7 @@ pub struct AppTokens {
     pub next: Option<AppToken>,
 }
 
-/// What follows from a use of a token.
+/// The outcome of the use of a token.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AppTokenUse {
     pub tokens: AppTokens,
