@@ -29,8 +29,9 @@ class Client(slixmpp.ClientXMPP):
         for plugin in ["xep_0030", "xep_0085", "xep_0184", "xep_0199"]:
             self.register_plugin(plugin)
         self.plugin["xep_0184"].auto_request = True
-        self.roster.auto_authorize = False
-        self.roster.auto_subscribe = False
+        # False would refuse each request.
+        self.roster.auto_authorize = None
+        self.roster.auto_subscribe = None
         self.started = asyncio.get_running_loop().create_future()
         self.inbox, self.presences, self.states = asyncio.Queue(), asyncio.Queue(), asyncio.Queue()
         self.receipts, self.asked, self.gone = asyncio.Queue(), asyncio.Queue(), asyncio.Queue()
