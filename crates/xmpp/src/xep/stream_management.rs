@@ -120,7 +120,7 @@ enum Unacked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
     Stanza,
-    /// The presence of others. It is outdated by then, and a client with 150 contacts would cost 30 kB until it acknowledges them.
+    /// The presence of others. It is outdated by then, and copies of it would be most of what a stream keeps after a sign-in.
     State,
 }
 
