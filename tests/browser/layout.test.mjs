@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { assertNoTrouble, launch, person, settled } from './browser.mjs';
+import { assertNoTrouble, launch, person, settled, until, untilIn } from './browser.mjs';
 import { fixture } from './fixture.mjs';
 
 let browser;
@@ -23,9 +23,10 @@ const NARROW_PHONE = {
   reducedMotion: 'reduce',
 };
 
-async function on(settings, options, run) {
+async function on(settings, options, run, prepare = () => {}) {
   const context = await person(browser, options);
   const page = await context.newPage();
+  await prepare(page);
   await page.goto(site.url(settings));
   if (settings.closed === undefined) await page.locator('.panel').waitFor();
   await page.evaluate(settled);
@@ -115,6 +116,56 @@ test('opened by a key, the newest chat has the focus and Tab stays in the panel;
     }
     await page.keyboard.press('F6');
     assert.equal(await inside(), undefined);
+  });
+});
+
+describe('while the code of the focus keys has not arrived', () => {
+  const FOCUS_CODE = /\/focus-[^/]*\.js$/;
+  const active = () => document.querySelector('kith-widget').shadowRoot.activeElement?.className;
+
+  /** Opens the panel by a key. `run` gets a function that answers the request for the code. */
+  async function openedByKey(run) {
+    let answer;
+    const asked = new Promise(resolve => {
+      answer = resolve;
+    });
+    const hold = page => page.route(FOCUS_CODE, async route => (await asked)(route));
+    const open = async page => {
+      const request = page.waitForRequest(FOCUS_CODE);
+      await page.locator('#launcher').focus();
+      await page.keyboard.press('Enter');
+      await request;
+      assert.equal(await page.evaluate(active), 'row-main');
+      await run(page, answer);
+    };
+    await on({ closed: '' }, DESKTOP, open, hold);
+  }
+
+  test('Tab waits for it, and does not leave the panel', async () => {
+    await openedByKey(async (page, answer) => {
+      const first = () =>
+        document.querySelector('kith-widget').shadowRoot.activeElement?.title === 'Open as full page';
+      for (let i = 0; i < 3; i++) {
+        await page.keyboard.press('Tab');
+        assert.ok(await page.evaluate(active), `after ${i + 1} steps`);
+      }
+      answer(route => route.continue());
+      // After the row: its menu, the selected tab, and the first button of the panel.
+      await untilIn(page, first, 'the focus is on the first button');
+    });
+  });
+
+  test('Tab works as in the page if it cannot be loaded', async () => {
+    await openedByKey(async (page, answer) => {
+      await page.keyboard.press('Tab');
+      // A module that fails rejects its import, as a lost connection does, but logs nothing.
+      answer(route => route.fulfill({ contentType: 'text/javascript', body: 'throw new Error()' }));
+      const outside = async () => {
+        await page.keyboard.press('Tab');
+        return (await page.evaluate(active)) === undefined;
+      };
+      await until(outside, 'the focus leaves the panel');
+    });
   });
 });
 

@@ -55,5 +55,12 @@ export function keepInside(event: KeyboardEvent, panel: HTMLElement): void {
   const edge = event.shiftKey ? all[0] : all.at(-1);
   if (active !== edge && active !== panel) return;
   event.preventDefault();
-  (event.shiftKey ? all.at(-1) : all[0])?.focus();
+  step(event, panel);
+}
+
+/** Moves the focus as Tab does, and from each end of the panel to the other one. */
+export function step({ shiftKey }: KeyboardEvent, panel: HTMLElement): void {
+  const all = focusables(panel);
+  const at = all.indexOf(rootOf(panel).activeElement as HTMLElement);
+  (shiftKey ? all.at(Math.max(at, 0) - 1) : all[(at + 1) % all.length])?.focus();
 }

@@ -219,7 +219,7 @@ function Panel({
       else if (state.chat !== undefined && !twoColumns) shell.back();
       else if (closable) shell.hide();
     } else if (event.key === 'Tab' && (phone || state.byKey) && !overlay && panel.current) {
-      keys.current?.keepInside(event, panel.current);
+      keys.current.keepInside(event, panel.current);
     }
   };
   const back = home
@@ -391,18 +391,29 @@ function useFirstFocus(
   }, [panel, chat, twoColumns]);
 }
 
-/** Loads the handlers of the focus keys, shortly after the panel. */
+const focusCode = () => import('./focus.ts');
+/** Holds Tab while its code is loading: the focus would leave the panel at its end. */
+const whileLoading = {
+  keepInside(event: KeyboardEvent, panel: HTMLElement) {
+    event.preventDefault();
+    focusCode().then(one => one.step(event, panel), ignored);
+  },
+};
+
+/** Loads the handlers of the focus keys, shortly after the panel. Without them, Tab works as in the page. */
 function useFocusKeys(panel: { current: HTMLElement | null }, shell: OpenShell) {
-  const keys = useRef<typeof import('./focus.ts')>(undefined);
+  const keys = useRef<Pick<typeof import('./focus.ts'), 'keepInside'>>(whileLoading);
   useEffect(() => {
     let leave: (() => void) | undefined;
     let over = false;
-    import('./focus.ts').then(
+    focusCode().then(
       one => {
         keys.current = one;
         if (!over && panel.current) leave = one.cycle(panel.current, shell);
       },
-      () => undefined,
+      () => {
+        keys.current = { keepInside: ignored };
+      },
     );
     return () => {
       over = true;
