@@ -182,5 +182,6 @@ async def main(node, anna_password, tom_password, prosody, ejabberd):
     await asyncio.sleep(0.5)
 
 
-asyncio.run(main(*sys.argv[1:]))
-sys.exit(1 if failures else 0)
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
+    sys.exit(1 if failures else 0)

@@ -4,14 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity federation}
+clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity components federation}
 scratch=$(mktemp -d)
 nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/kith/interop
 # Python's clients, and the helper of Profanity. Without them, Node and the binary are enough.
-if [[ " $clients " =~ \ (slixmpp|slixmpp_tls|aioxmpp|profanity)\  ]] && ! cmp -s requirements.txt "$venv/installed.txt"; then
+if [[ " $clients " =~ \ (slixmpp|slixmpp_tls|aioxmpp|profanity|components|federation)\  ]] && ! cmp -s requirements.txt "$venv/installed.txt"; then
   python3 -m venv "$venv"
   "$venv/bin/pip" install --quiet --require-virtualenv -r requirements.txt
   cp requirements.txt "$venv/installed.txt"
@@ -58,6 +58,18 @@ if [[ " $clients " =~ \ (slixmpp_tls|xmppjs_tls|mellium)\  ]]; then
   other_secret=$(password tom encrypted)
 fi
 
+# A node with a component.
+if [[ " $clients " =~ \ components\  ]]; then
+  clients_of_bot=$(port) components=$(port)
+  echo "bot.test a-secret-of-24-characters demo" >"$scratch/components"
+  start bot KITH_HTTP="127.0.0.1:$(port)" KITH_XMPP_LISTEN="127.0.0.1:$clients_of_bot" KITH_XMPP_ALLOW_PLAIN=true \
+    KITH_XMPP_COMPONENT_LISTEN="127.0.0.1:$components" KITH_XMPP_COMPONENTS="$scratch/components"
+  "$kith" site set demo federation.on=true 'federation.only=["bot.test"]' --data "$scratch/bot" >/dev/null
+  bot_anna=$(password anna bot)
+  # The node reads the settings a moment later.
+  sleep 1
+fi
+
 python() { "$venv/bin/python" "$1_client.py" 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom"; }
 # Who has been blocked once is no contact any more: Converse.js chats with another contact.
 js() { node "$1.mjs" "$xmpp" "$web" demo anna "$anna" "${2:-tom}" "$token"; }
@@ -77,6 +89,9 @@ for client in $clients; do
     xmppjs | stanza | strophe) js "$client" || failed+=" $client" ;;
     stanza_call) CHROMIUM=$(../../scripts/chromium.sh) CHROMIUM_SHELL=$(../../scripts/chromium.sh shell) js stanza_call || failed+=" $client" ;;
     converse) CHROMIUM=$(../../scripts/chromium.sh) CHROMIUM_SHELL=$(../../scripts/chromium.sh shell) js converse mei || failed+=" $client" ;;
+    components)
+      "$venv/bin/python" components_client.py 127.0.0.1 "$clients_of_bot" "$components" demo anna "$bot_anna" \
+        bot.test a-secret-of-24-characters || failed+=" $client" ;;
     federation) ./federation.sh "$kith" "$venv/bin/python" || failed+=" $client" ;;
     profanity) ./profanity.sh 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom" "$venv/bin/python" || failed+=" $client" ;;
     *) echo "no such client"; exit 2 ;;

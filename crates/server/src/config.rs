@@ -335,6 +335,10 @@ pub(crate) struct Xmpp {
     pub s2s_hosts: String,
     /// A file of PEM certificates of authorities that are trusted for other servers, beside the public ones.
     pub s2s_authority: String,
+    /// Addresses for components, without TLS, separated by commas; `auto`: this machine with port 5347; `off`: no components.
+    pub component_listen: String,
+    /// A file with a line for each component: its host, its secret, and perhaps the keys of its sites.
+    pub components: String,
     /// Clients may sign in without TLS, so that anybody on the path can read passwords and messages.
     pub allow_plain: bool,
     /// Longest stanza of a signed-in client.
@@ -542,6 +546,8 @@ impl Default for Xmpp {
             s2s_listen: "off".into(),
             s2s_hosts: String::new(),
             s2s_authority: String::new(),
+            component_listen: "off".into(),
+            components: String::new(),
             allow_plain: false,
             stanza_bytes: 262_144,
         }

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use ::xmpp::{Address, Found, Names, Servers};
+use ::xmpp::{Address, Component, Found, Names, Servers};
 use chat::{Settings, SiteId, Store, Sub};
 use edge::tls::{Acceptor, Authorities, CertifiedKey, ClientConfig, ServerConfig};
 use hickory_resolver::TokioResolver;
 use hickory_resolver::proto::rr::RData;
 
+use crate::components::{self, Components};
 use crate::config::{Config, Xmpp};
 use crate::serve::random;
 use crate::trouble::{Outcome, Trouble};
@@ -32,15 +33,21 @@ const PAGE: u32 = 1_000;
 pub(crate) struct Federation {
     names: Arc<Directory>,
     authorities: Authorities,
-    acceptor: Acceptor,
+    /// None: other servers cannot connect, and only components are reached.
+    acceptor: Option<Acceptor>,
 }
 
 impl Federation {
-    /// None: the operator has no listener for servers. Each certificate is for the domain of its name, `node` for all others.
+    /// None: the operator has no listener for servers or components. Each certificate is for the domain of its name, `node` for all
+    /// others.
     pub(crate) fn of(config: &Config) -> Outcome<Option<Federation>> {
         let Xmpp { s2s_listen, s2s_hosts, s2s_authority, .. } = &config.xmpp;
+        let components = components::read(&config.xmpp)?;
         if crate::xmpp::addresses("xmpp.s2s_listen", s2s_listen)?.is_none_or(|all| all.is_empty()) {
-            return Ok(None);
+            return match components.is_empty() {
+                true => Ok(None),
+                false => Federation::of_components(components).map(Some),
+            };
         }
         let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else {
             return Err(Trouble::new("streams between servers need a certificate and its key")
@@ -58,36 +65,62 @@ impl Federation {
         let acceptor = Acceptor::new(for_servers(&tls, by_name)?);
         let names = Directory {
             hosts: hosts(s2s_hosts)?,
-            clients: RwLock::new(clients),
+            clients: RwLock::new(Some(clients)),
+            components: RwLock::new(components),
             dns: std::sync::OnceLock::new(),
         };
-        Ok(Some(Federation { names: Arc::new(names), authorities, acceptor }))
+        Ok(Some(Federation { names: Arc::new(names), authorities, acceptor: Some(acceptor) }))
     }
 
-    pub(crate) fn acceptor(&self) -> &Acceptor {
-        &self.acceptor
+    /// Without a listener for servers.
+    fn of_components(components: Components) -> Outcome<Federation> {
+        let authorities = Authorities::new(None)
+            .map_err(|error| Trouble::new("cannot use the authorities of certificates").because(error))?;
+        let names = Directory {
+            hosts: HashMap::new(),
+            clients: RwLock::new(None),
+            components: RwLock::new(components),
+            dns: std::sync::OnceLock::new(),
+        };
+        Ok(Federation { names: Arc::new(names), authorities, acceptor: None })
+    }
+
+    pub(crate) fn acceptor(&self) -> Option<&Acceptor> {
+        self.acceptor.as_ref()
+    }
+
+    /// Reads the components again. A connection of one that is gone stays, and its stanzas are refused.
+    pub(crate) fn reload_components(&self, config: &Config) -> Outcome {
+        let components = components::read(&config.xmpp)?;
+        *self.names.components.write().unwrap_or_else(PoisonError::into_inner) = components;
+        Ok(())
     }
 
     /// Replaces the certificates for new connections.
     pub(crate) fn reload(&self, config: &Config, tls: &ServerConfig) -> Outcome {
+        let Some(acceptor) = &self.acceptor else { return Ok(()) };
         let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else { return Ok(()) };
         let node = edge::tls::load_key(cert, key)
             .map_err(|error| Trouble::new("cannot use the certificate").because(error))?;
         let by_name = crate::xmpp::certificates_of(config)?;
         let clients = Clients::of(&self.authorities, &node, &by_name)?;
-        self.acceptor.replace(for_servers(tls, by_name)?);
-        *self.names.clients.write().unwrap_or_else(PoisonError::into_inner) = clients;
+        acceptor.replace(for_servers(tls, by_name)?);
+        *self.names.clients.write().unwrap_or_else(PoisonError::into_inner) = Some(clients);
         Ok(())
     }
 
     /// Settings for the gateway. Reads the known remote users of all sites.
     pub(crate) fn servers(&self, store: &dyn Store, runtime: &tokio::runtime::Handle) -> Outcome<Servers> {
-        let _entered = runtime.enter();
-        let dns = TokioResolver::builder_tokio().and_then(|builder| builder.build());
-        match dns {
-            // Set once, at the start.
-            Ok(dns) => drop(self.names.dns.set((dns, runtime.clone()))),
-            Err(error) => tracing::warn!(%error, "no name server: only domains of xmpp.s2s_hosts are found"),
+        if self.acceptor.is_some() {
+            let _entered = runtime.enter();
+            let dns = TokioResolver::builder_tokio().and_then(|builder| builder.build());
+            match dns {
+                // Set once, at the start.
+                Ok(dns) => drop(self.names.dns.set((dns, runtime.clone()))),
+                Err(error) => {
+                    tracing::warn!(%error, "no name server: only domains of xmpp.s2s_hosts are found");
+                }
+            }
         }
         let known = known_users(store)
             .map_err(|error| Trouble::new("cannot read the users of other servers").because(error))?;
@@ -156,7 +189,9 @@ impl Clients {
 struct Directory {
     /// Chosen by the operator.
     hosts: HashMap<Box<str>, Vec<Address>>,
-    clients: RwLock<Clients>,
+    /// None: this node connects to no server.
+    clients: RwLock<Option<Clients>>,
+    components: RwLock<Components>,
     dns: std::sync::OnceLock<(TokioResolver, tokio::runtime::Handle)>,
 }
 
@@ -179,9 +214,14 @@ impl Names for Directory {
         });
     }
 
-    fn client(&self, local: &str) -> (Arc<ClientConfig>, bool) {
+    fn client(&self, local: &str) -> Option<(Arc<ClientConfig>, bool)> {
         let clients = self.clients.read().unwrap_or_else(PoisonError::into_inner);
-        (Arc::clone(clients.by_domain.get(local).unwrap_or(&clients.others)), true)
+        let clients = clients.as_ref()?;
+        Some((Arc::clone(clients.by_domain.get(local).unwrap_or(&clients.others)), true))
+    }
+
+    fn component(&self, domain: &str) -> Option<Arc<Component>> {
+        self.components.read().unwrap_or_else(PoisonError::into_inner).get(domain).cloned()
     }
 }
 
@@ -258,6 +298,7 @@ fn allowed(found: Vec<std::net::IpAddr>, target: &Target) -> Vec<Address> {
 /// Checks that need no socket.
 pub(crate) fn check(xmpp: &Xmpp) -> Outcome {
     crate::xmpp::addresses("xmpp.s2s_listen", &xmpp.s2s_listen)?;
+    components::read(xmpp)?;
     hosts(&xmpp.s2s_hosts).map(drop)
 }
 

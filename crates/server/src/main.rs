@@ -8,6 +8,7 @@ mod allocator;
 mod backup;
 mod calls;
 mod cli;
+mod components;
 mod config;
 mod config_command;
 mod data_dir;

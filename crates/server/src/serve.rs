@@ -62,6 +62,7 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
     for signal in &mut signals {
         if signal == SIGHUP {
             running.reload_certificate(config);
+            running.reload_components(config);
             running.sign_ins.iter().for_each(|log| log.reopen());
             continue;
         }
@@ -344,6 +345,15 @@ impl Running {
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         self.sign_ins.iter().for_each(|log| log.flush());
         tracing::info!("stopped");
+    }
+
+    /// With a mistake in the file, the old components stay.
+    fn reload_components(&self, config: &Config) {
+        if let Some(federation) = &self.federation
+            && let Err(trouble) = federation.reload_components(config)
+        {
+            tracing::error!("{trouble}; the old components stay in use");
+        }
     }
 
     /// New connections get the new certificate; an invalid one is ignored.

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::xmpp::{
-    Counters, FileSlot, Gateway, ListenerRole, Mail, RemoteUsers, Servers, Shared, Streams, WebTransports,
-    XmppConfig,
+    Counters, FileSlot, Gateway, ListenerRole, Mail, Peers, RemoteUsers, Servers, Shared, Streams,
+    WebTransports, XmppConfig,
 };
 use chat::{File, FileId, FileLimits, Node};
 use edge::tls::{Acceptor, CertifiedKey, ServerConfig};
@@ -72,8 +72,11 @@ pub(crate) fn listen_for_demo(config: &Config) -> Outcome<Listening> {
 /// the XMPP server of this machine; then the node runs without XMPP.
 pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
     let outcome = bind(config);
-    let Xmpp { listen, listen_tls, s2s_listen, .. } = &config.xmpp;
-    let is_chosen = listen != "auto" || listen_tls != "auto" || !["off", "auto"].contains(&&**s2s_listen);
+    let Xmpp { listen, listen_tls, s2s_listen, component_listen, .. } = &config.xmpp;
+    let is_chosen = listen != "auto"
+        || listen_tls != "auto"
+        || !["off", "auto"].contains(&&**s2s_listen)
+        || component_listen != "off";
     match outcome {
         Err(trouble) if !is_chosen => {
             tracing::warn!("no XMPP: {trouble}");
@@ -96,7 +99,7 @@ fn bind(config: &Config) -> Outcome<Listening> {
             .because("without TLS, anybody on the path could read the passwords of members")
             .remedy("add --https, --tls-cert and --tls-key, or set xmpp.listen to off"));
     }
-    let role = ListenerRole { for_servers: false, tls: tls.clone(), allows_plain: *allow_plain };
+    let role = ListenerRole { peers: Peers::Clients, tls: tls.clone(), allows_plain: *allow_plain };
     let first = plain.into_iter().map(|address| match &tls {
         Some(tls) => Listener::both(address, tls.clone()),
         None => Listener::plain(address),
@@ -107,22 +110,29 @@ fn bind(config: &Config) -> Outcome<Listening> {
     let mut roles = vec![role; listeners.len()];
     let federation = Federation::of(config)?;
     if let Some(federation) = &federation {
-        for address in addresses("xmpp.s2s_listen", s2s_listen)?.unwrap_or_default() {
-            let tls = federation.acceptor().clone();
+        let of_servers = addresses("xmpp.s2s_listen", s2s_listen)?.unwrap_or_default();
+        for (address, tls) in of_servers.into_iter().zip(federation.acceptor().into_iter().cycle()) {
             listeners.push(Listener::both(address, tls.clone()));
-            roles.push(ListenerRole { for_servers: true, tls: Some(tls), allows_plain: false });
+            roles.push(ListenerRole { peers: Peers::Servers, tls: Some(tls.clone()), allows_plain: false });
+        }
+        for address in crate::components::addresses(&config.xmpp)? {
+            if !address.ip().is_loopback() {
+                tracing::warn!(%address, "components connect without TLS: let nobody else reach this address");
+            }
+            listeners.push(Listener::plain(address));
+            roles.push(ListenerRole { peers: Peers::Components, tls: None, allows_plain: false });
         }
     }
     for listener in &mut listeners {
         listener.reserve().map_err(|error| {
             Trouble::new(format!("cannot listen on {} for XMPP", listener.addr)).because(error).remedy(
-                "stop the other server on this port, or change xmpp.listen, xmpp.listen_tls and xmpp.s2s_listen \
+                "stop the other server on this port, or change xmpp.listen, xmpp.listen_tls, xmpp.s2s_listen and xmpp.component_listen \
                  (off disables them)",
             )
         })?;
     }
     let limits = Limits { stanza_bytes: *stanza_bytes as usize, ..Limits::default() };
-    let has_clients = roles.iter().any(|role| !role.for_servers);
+    let has_clients = roles.iter().any(|role| role.peers == Peers::Clients);
     let is_on_web = web == "on" || web == "auto" && has_clients;
     let web = is_on_web.then(|| WebTransports {
         pages: crate::serve::WEB,
@@ -268,7 +278,7 @@ impl Listening {
     }
 
     pub(crate) fn accepts_clients(&self) -> bool {
-        self.roles.iter().any(|role| !role.for_servers) || self.web.is_some()
+        self.roles.iter().any(|role| role.peers == Peers::Clients) || self.web.is_some()
     }
 
     pub(crate) fn federation(&self) -> Option<&Federation> {
@@ -282,7 +292,7 @@ impl Listening {
 
     /// New connections get this certificate.
     pub(crate) fn acceptors(&self) -> Vec<Acceptor> {
-        let of_clients = self.roles.iter().filter(|role| !role.for_servers);
+        let of_clients = self.roles.iter().filter(|role| role.peers == Peers::Clients);
         of_clients.filter_map(|role| role.tls.clone()).take(1).collect()
     }
 }

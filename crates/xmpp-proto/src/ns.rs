@@ -167,6 +167,7 @@ pub const STANZA_IDS: &str = "urn:xmpp:sid:0";
 pub const UPLOAD: &str = "urn:xmpp:http:upload:0";
 /// XEP-0288.
 pub const BIDI: &str = "urn:xmpp:bidi";
+pub const BIDI_FEATURE: &str = "urn:xmpp:features:bidi";
 /// XEP-0377.
 pub const REPORTS: &str = "urn:xmpp:reporting:1";
 /// XEP-0386.

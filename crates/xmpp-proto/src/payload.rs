@@ -6,6 +6,7 @@
 //! buffer, at a place where `jabber:client` is the default namespace.
 
 pub mod avatar;
+pub mod bidi;
 pub mod bind2;
 pub mod blocking;
 pub mod bookmarks;
@@ -13,6 +14,7 @@ pub mod caps;
 pub mod carbons;
 pub mod chat_states;
 pub mod commands;
+pub mod components;
 pub mod correction;
 pub mod csi;
 pub mod data_forms;

@@ -114,12 +114,22 @@ impl Links {
 /// What a listener offers.
 #[derive(Debug, Clone, Default)]
 pub struct ListenerRole {
-    /// Its peers are other servers. TLS is required then, and the certificates of clients are asked for.
-    pub for_servers: bool,
+    pub peers: Peers,
     /// For STARTTLS; None: the listener has no certificate.
     pub tls: Option<Acceptor>,
     /// Clients may sign in without TLS. Only for tests and load runs on one machine.
     pub allows_plain: bool,
+}
+
+/// The other ends of the connections of a listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Peers {
+    #[default]
+    Clients,
+    /// TLS is required, and the certificates of clients are asked for.
+    Servers,
+    /// Programs of the operator (XEP-0114), without TLS.
+    Components,
 }
 
 /// Streams on the port of the web, whose gateway hands over the connections.

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use xmpp_proto::stream::{StreamCondition, StreamError, StreamHeader};
 use xmpp_proto::xml::Element;
 
-use crate::config::{Shared, timestamp};
+use crate::config::{Peers, Shared, timestamp};
 use crate::missed::Missed;
 use crate::s2s;
 use crate::session::{Availabilities, SOFT_LIMIT, Session, Turn};
@@ -262,12 +262,12 @@ impl Protocol for Gateway {
             return Conn { state: State::Request { tls: accepted.tls } };
         }
         io.set_timer(Some(config.negotiation));
-        if config.role(accepted.listener).for_servers {
-            return Conn {
-                state: State::Server(Box::new(s2s::Stream::accepted(accepted.tls, accepted.listener))),
-            };
-        }
-        Conn { state: State::Opening(Box::new(Opening::new(accepted))) }
+        let stream = match config.role(accepted.listener).peers {
+            Peers::Clients => return Conn { state: State::Opening(Box::new(Opening::new(accepted))) },
+            Peers::Servers => s2s::Stream::accepted(accepted.tls, accepted.listener),
+            Peers::Components => s2s::Stream::of_component(),
+        };
+        Conn { state: State::Server(Box::new(stream)) }
     }
 
     /// STARTTLS has finished its handshake, or a connection to another server is established.

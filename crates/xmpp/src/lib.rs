@@ -23,12 +23,12 @@ mod stream;
 mod transport;
 mod xep;
 
-pub use config::{FileLinks, FileSlot, ListenerRole, Shared, WebTransports, XmppConfig};
+pub use config::{FileLinks, FileSlot, ListenerRole, Peers, Shared, WebTransports, XmppConfig};
 pub use counters::{Counter, Counters};
 pub use extensions::{EXTENSIONS, Extension, Spec};
 pub use gateway::{Gateway, Mail};
 pub use outbox::XmppOutbox;
-pub use s2s::{Address, Directory as RemoteUsers, Found, Letter, Names, Servers};
+pub use s2s::{Address, Component, Directory as RemoteUsers, Found, Letter, Names, Servers};
 pub use session::IqHandler;
 pub use stream::Checked;
 pub use transport::bosh::Posted;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod bosh;
+mod components;
 mod extensions;
 mod scenarios;
 mod scene;

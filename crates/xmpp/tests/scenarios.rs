@@ -69,6 +69,21 @@ impl Stage {
             [SITE, OTHER].into_iter().for_each(|site| self.scene.set(site, "federation.on", "true"));
             return Ok(());
         }
+        if let Some(setting) = step.strip_prefix("the site sets ") {
+            return self.set(SITE, setting);
+        }
+        if let Some(setting) = step.strip_prefix("the other site sets ") {
+            return self.set(OTHER, setting);
+        }
+        if let Some(count) = step.strip_prefix("connections between servers: ") {
+            let open = self.scene.connections_between();
+            return if open.to_string() == count { Ok(()) } else { Err(format!("open: {open}")) };
+        }
+        if let Some(secret) = rest.strip_prefix("connects as a component with ") {
+            let component = XmppClient::component(&mut self.scene, who, secret);
+            self.clients.insert(who.to_owned(), Client::Xmpp(component));
+            return Ok(());
+        }
         if who == "wait" {
             let milliseconds: u64 =
                 rest.strip_suffix("ms").and_then(|rest| rest.parse().ok()).ok_or("as in: wait 500ms")?;
@@ -86,6 +101,12 @@ impl Stage {
         let outcome = self.act_as(who, &mut client, rest);
         self.clients.insert(who.to_owned(), client);
         outcome
+    }
+
+    fn set(&self, site: &str, setting: &str) -> Result<(), String> {
+        let (path, value) = setting.split_once(" to ").ok_or("as in: the site sets federation.on to true")?;
+        self.scene.set(site, path, value);
+        Ok(())
     }
 
     /// `anna signs in with the widget`, `anna/phone signs in with an app`.
@@ -199,7 +220,7 @@ impl Stage {
         if text == "the end of the stream" {
             return if app.is_over == (wanted == Wanted::Once) { Ok(()) } else { Err("it goes on".into()) };
         }
-        let pattern = parse(&self.filled(text))?;
+        let pattern = parse(&self.filled(text), app.namespace)?;
         let mut captured = self.captured.clone();
         let found = app.received.iter().position(|tree| {
             let mut trial = captured.clone();
@@ -233,12 +254,12 @@ fn wanted(text: &str) -> (&str, Wanted) {
 }
 
 /// Stanzas of scripts leave out their namespace.
-fn parse(xml: &str) -> Result<Tree, String> {
+fn parse(xml: &str, namespace: &str) -> Result<Tree, String> {
     let end = xml.find([' ', '/', '>']).ok_or("no element")?;
     let xml = match xml.contains("xmlns=") && xml[..xml.find('>').unwrap_or(end)].contains("xmlns=") {
         true => xml.to_owned(),
         false => format!(
-            "{} xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'{}",
+            "{} xmlns='{namespace}' xmlns:stream='http://etherx.jabber.org/streams'{}",
             &xml[..end],
             &xml[end..]
         ),

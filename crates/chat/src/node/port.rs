@@ -41,6 +41,11 @@ impl Node {
         self.inner.sites.by_id(site).is_some_and(|live| live.site.settings.federation.on)
     }
 
+    /// The key of a site. None: the site does not exist.
+    pub fn site_key(&self, site: SiteId) -> Option<Arc<str>> {
+        Some(self.inner.sites.by_id(site)?.site.key.clone())
+    }
+
     /// The XMPP domain of a site. None: the site does not exist, or has none.
     pub fn domain(&self, site: SiteId) -> Option<Box<str>> {
         self.inner.sites.by_id(site)?.site.domain().map(Into::into)

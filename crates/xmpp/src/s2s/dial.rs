@@ -86,7 +86,9 @@ impl Gateway {
         else {
             return;
         };
-        let (config, has_certificate) = servers.names.client(&dial.pair.local);
+        let Some((config, has_certificate)) = servers.names.client(&dial.pair.local) else {
+            return self.end_dial(number, Failure::NotFound);
+        };
         while let (Some(address), Ok(name)) =
             (dial.addresses.pop(), ServerName::try_from(String::from(&*dial.pair.remote)))
         {

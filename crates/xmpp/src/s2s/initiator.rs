@@ -2,8 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
+use xmpp_proto::payload::bidi;
 use xmpp_proto::payload::dialback::{self, Dialback, Step, Verdict};
+use xmpp_proto::stanza::StanzaKind;
 use xmpp_proto::stream::{Content, StreamCondition, StreamError, StreamHeader, Version};
 use xmpp_proto::xml::{Element, Open};
 
@@ -36,6 +39,8 @@ pub(crate) enum Act {
     Ready,
     /// The answer to [`Purpose::Verify`].
     Verified(bool),
+    /// The element is a stanza of the pair, whose addresses are checked (XEP-0288).
+    Stanza,
 }
 
 /// Our credentials.
@@ -55,6 +60,8 @@ pub(crate) struct Initiator {
     id: Box<str>,
     /// EXTERNAL was refused: do not try it again.
     refused: bool,
+    /// The stream carries stanzas in both directions (XEP-0288).
+    pub(super) bidi: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +84,8 @@ enum Stage {
 
 impl Initiator {
     pub(crate) fn new(pair: Pair, purpose: Purpose) -> Initiator {
-        Initiator { pair, purpose, stage: Stage::Header, tls: false, id: Box::default(), refused: false }
+        let (stage, id) = (Stage::Header, Box::default());
+        Initiator { pair, purpose, stage, tls: false, id, refused: false, bidi: false }
     }
 
     /// Stanzas can be sent.
@@ -151,10 +159,26 @@ impl Initiator {
                 Ok(vec![Act::Ready])
             }
             (Stage::Dialback, ns::DIALBACK, _) => self.verdict(element),
+            (Stage::Ready, ..) if self.bidi && StanzaKind::of(element).is_some() => self.stanza(element),
             // The other server asks about a stream of ours, or sends what belongs on its own stream.
             (Stage::Ready, ..) => Ok(Vec::new()),
             _ => Err(unexpected()),
         }
+    }
+
+    /// The certificate of the other server has proved `pair.remote`, and no other domain.
+    fn stanza(&self, stanza: Element<'_>) -> Result<Vec<Act>, StreamError> {
+        let address = |name: &str| stanza.attr(name).map(Jid::parse);
+        let (Some(Ok(from)), Some(Ok(to))) = (address("from"), address("to")) else {
+            return Err(StreamError::new(StreamCondition::ImproperAddressing));
+        };
+        if from.domain() != &*self.pair.remote {
+            return Err(StreamError::new(StreamCondition::InvalidFrom));
+        }
+        if to.domain() != &*self.pair.local {
+            return Err(StreamError::new(StreamCondition::HostUnknown));
+        }
+        Ok(vec![Act::Stanza])
     }
 
     fn features(
@@ -181,6 +205,11 @@ impl Initiator {
             self.stage = Stage::Dialback;
             return Ok(vec![send(|out| question.write(out))]);
         }
+        let mut acts = Vec::new();
+        if bidi::is_offered(features) {
+            self.bidi = true;
+            acts.push(send(bidi::write_request));
+        }
         let dialback = features.child("dialback", ns::DIALBACK_FEATURE).is_some();
         let mechanisms = features.child("mechanisms", ns::SASL);
         let external = mechanisms.is_some_and(|mechanisms| {
@@ -189,13 +218,15 @@ impl Initiator {
         if external && credentials.has_certificate && !self.refused {
             self.stage = Stage::External { dialback };
             let name = STANDARD.encode(&*self.pair.local);
-            return Ok(vec![send(|out| {
+            acts.push(send(|out| {
                 Open::new(out, "auth").attr("xmlns", ns::SASL).attr("mechanism", "EXTERNAL").text(&name);
-            })]);
+            }));
+            return Ok(acts);
         }
         // COMPAT(dialback, 2026): some servers support it without the feature.
         if dialback || !external {
-            return Ok(self.ask_by_key(credentials));
+            acts.extend(self.ask_by_key(credentials));
+            return Ok(acts);
         }
         Err(refused())
     }

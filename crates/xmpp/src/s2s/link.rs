@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use edge::{Conns, Handle};
 
+use super::Content;
 use super::initiator::{Pair, Purpose};
-use super::stream::IDLE;
-use crate::gateway::{Conn, Gateway};
+use crate::gateway::{Conn, Gateway, State as ConnState};
 
 /// Stanzas and bytes that wait for the connection of one pair.
 const MOST_WAITING: usize = 1_024;
@@ -133,20 +133,48 @@ impl Gateway {
         let Some(link) = self.federation.links.by_pair.get_mut(pair) else { return };
         match link.state {
             State::Open(handle) => {
-                let queue = self.federation.links.take_queue(pair);
-                let Some((_, mut io)) = conns.get(handle) else { return };
-                for stanza in queue {
-                    self.shared.counters.stanzas_out.add(1);
-                    io.send(&stanza);
+                let stanzas = self.federation.links.take_queue(pair);
+                match handle.worker() == conns.worker() {
+                    true => self.carry(handle, pair, stanzas, conns),
+                    false => {
+                        let content = Content::Carry { to: handle, pair: pair.clone(), stanzas };
+                        self.shared.send_to_worker(handle.worker(), content);
+                    }
                 }
-                io.set_timer(Some(IDLE));
             }
             State::Connecting => {}
             State::Idle if now < link.retry => {}
+            State::Idle if self.shared.component(&pair.remote).is_some() => {
+                match self.federation.components.connection(&pair.remote) {
+                    Some(handle) => self.link_is_open(pair, handle),
+                    None => self.link_failed(pair, Failure::Timeout, now),
+                }
+            }
             State::Idle => {
                 link.state = State::Connecting;
                 self.dial(pair.clone(), Purpose::Stanzas, None);
             }
+        }
+    }
+
+    /// Writes stanzas of a pair to its connection, which is on this worker.
+    pub(super) fn carry(
+        &mut self,
+        to: Handle,
+        pair: &Pair,
+        stanzas: Vec<Vec<u8>>,
+        conns: &mut Conns<'_, Conn>,
+    ) {
+        let Some((conn, mut io)) = conns.get(to) else {
+            // It has just ended, and the link will learn of it.
+            return stanzas.iter().for_each(|stanza| self.bounce(pair, stanza, Failure::Timeout));
+        };
+        for stanza in stanzas {
+            self.shared.counters.stanzas_out.add(1);
+            io.send(&stanza);
+        }
+        if let ConnState::Server(stream) = &conn.state {
+            stream.is_in_use(&mut io);
         }
     }
 
@@ -155,6 +183,35 @@ impl Gateway {
         let link = self.federation.links.by_pair.entry(pair.clone()).or_default();
         (link.state, link.failures, link.retry) = (State::Open(handle), 0, 0);
         self.federation.links.dirty.push(pair.clone());
+    }
+
+    /// The other server has opened a connection that carries stanzas in both directions. A link that is open keeps its own.
+    pub(super) fn link_is_offered(&mut self, pair: &Pair, by: Handle) {
+        let links = &self.federation.links.by_pair;
+        let is_wanted = match links.get(pair) {
+            Some(link) => !matches!(link.state, State::Open(_)),
+            None => links.len() < MOST_LINKS,
+        };
+        if is_wanted {
+            self.link_is_open(pair, by);
+        }
+    }
+
+    /// All links to a domain may connect at once.
+    pub(super) fn retry_links_to(&mut self, domain: &str) {
+        let Links { by_pair, dirty, .. } = &mut self.federation.links;
+        for (pair, link) in by_pair.iter_mut().filter(|(pair, _)| &*pair.remote == domain) {
+            (link.failures, link.retry) = (0, 0);
+            dirty.push(pair.clone());
+        }
+    }
+
+    /// The connection of all links to a domain has ended.
+    pub(super) fn links_are_closed(&mut self, domain: &str, by: Handle) {
+        let pairs = self.federation.links.by_pair.keys().filter(|pair| &*pair.remote == domain);
+        for pair in pairs.cloned().collect::<Vec<Pair>>() {
+            self.link_is_closed(&pair, by);
+        }
     }
 
     /// The connection of a pair has ended.

@@ -4,6 +4,8 @@
 //! other servers open may be on any worker, and send their stanzas to the owner by mail.
 
 mod address;
+mod bidi;
+mod components;
 mod dial;
 mod directory;
 mod initiator;
@@ -27,6 +29,10 @@ use xmpp_proto::stanza::Condition;
 
 use crate::config::Shared;
 use crate::extensions::{Extension, Spec};
+pub(crate) use bidi::EXTENSION as BIDIRECTIONAL;
+pub use components::Component;
+use components::Components;
+pub(crate) use components::EXTENSION as COMPONENTS;
 use dial::Dials;
 pub use directory::Directory;
 pub(crate) use initiator::Pair;
@@ -74,8 +80,11 @@ pub type Found = Box<dyn FnOnce(Vec<Address>) + Send>;
 pub trait Names: Send + Sync + fmt::Debug {
     /// Finds the addresses of a domain's server. Must not block. The addresses are public, or the operator has chosen them.
     fn look_up(&self, domain: &str, found: Found);
-    /// TLS for connections in the name of a local domain. True: it shows a certificate of that domain.
-    fn client(&self, local: &str) -> (Arc<ClientConfig>, bool);
+    /// TLS for connections in the name of a local domain. True: it shows a certificate of that domain. None: this node
+    /// connects to no server.
+    fn client(&self, local: &str) -> Option<(Arc<ClientConfig>, bool)>;
+    /// The component with this domain. Its connection proves the domain, and no server is looked up for it.
+    fn component(&self, domain: &str) -> Option<Arc<Component>>;
 }
 
 /// Settings of streams between servers.
@@ -94,26 +103,87 @@ pub struct Letter(pub(crate) Content);
 
 pub(crate) enum Content {
     /// The remote user of a site must have a session. `asker`: the stream of a member that waits for it.
-    Ensure { site: SiteId, user: Sub, is_known: bool, asker: Option<Handle> },
+    Ensure {
+        site: SiteId,
+        user: Sub,
+        is_known: bool,
+        asker: Option<Handle>,
+    },
     /// The answer to the asker: whether a member can address the user now.
-    Ensured { to: Handle, is_there: bool },
+    Ensured {
+        to: Handle,
+        is_there: bool,
+    },
     /// A stanza of another server, as a document of `jabber:client`.
-    Stanza { pair: Pair, document: Box<[u8]> },
+    Stanza {
+        pair: Pair,
+        document: Box<[u8]>,
+    },
     /// The addresses of a dial.
-    Found { dial: u64, addresses: Vec<Address> },
+    Found {
+        dial: u64,
+        addresses: Vec<Address>,
+    },
     /// The outcome of the check of a key.
-    Checked { to: Handle, pair: Pair, verdict: Verdict },
+    Checked {
+        to: Handle,
+        pair: Pair,
+        verdict: Verdict,
+    },
+    /// A connection can carry stanzas of this pair from now on: it was opened by the other server (XEP-0288).
+    Carries {
+        pair: Pair,
+        by: Handle,
+    },
+    /// It has ended.
+    CarriesNoMore {
+        pair: Pair,
+        by: Handle,
+    },
+    /// Stanzas for the connection `to`, which is on another worker than the link.
+    Carry {
+        to: Handle,
+        pair: Pair,
+        stanzas: Vec<Vec<u8>>,
+    },
+    /// A connection has proved that it is the component `host`.
+    ComponentArrived {
+        host: Box<str>,
+        by: Handle,
+    },
+    /// Whether it is the only one.
+    ComponentAnswered {
+        to: Handle,
+        is_first: bool,
+    },
+    ComponentLeft {
+        host: Box<str>,
+        by: Handle,
+    },
     /// A message of the stream `to` could not be delivered.
-    Bounced { to: Handle, id: Box<str>, from: Box<str>, condition: Condition },
+    Bounced {
+        to: Handle,
+        id: Box<str>,
+        from: Box<str>,
+        condition: Condition,
+    },
 }
 
 impl Letter {
     pub(crate) fn recipient(&self) -> Option<Handle> {
         match &self.0 {
-            Content::Ensured { to, .. } | Content::Checked { to, .. } | Content::Bounced { to, .. } => {
-                Some(*to)
-            }
-            Content::Ensure { .. } | Content::Stanza { .. } | Content::Found { .. } => None,
+            Content::Ensured { to, .. }
+            | Content::Checked { to, .. }
+            | Content::Carry { to, .. }
+            | Content::ComponentAnswered { to, .. }
+            | Content::Bounced { to, .. } => Some(*to),
+            Content::Ensure { .. }
+            | Content::Stanza { .. }
+            | Content::Found { .. }
+            | Content::Carries { .. }
+            | Content::CarriesNoMore { .. }
+            | Content::ComponentArrived { .. }
+            | Content::ComponentLeft { .. } => None,
         }
     }
 }
@@ -124,6 +194,7 @@ pub(crate) struct Federation {
     users: RemoteUsers,
     links: Links,
     dials: Dials,
+    components: Components,
 }
 
 /// The worker that owns a remote domain.
@@ -141,8 +212,20 @@ pub(crate) fn domain_of(user: &Sub) -> Option<&str> {
 impl Shared {
     /// Whether members of a site can address this remote user at all.
     pub(crate) fn reaches(&self, site: SiteId, user: &Sub) -> bool {
-        self.config.servers.is_some()
-            && domain_of(user).is_some_and(|domain| self.node.talks_with(site, domain))
+        domain_of(user).is_some_and(|domain| self.talks_with(site, domain))
+    }
+
+    /// Whether a site talks with this domain. A component needs the leave of the operator, too.
+    pub(crate) fn talks_with(&self, site: SiteId, domain: &str) -> bool {
+        self.node.talks_with(site, domain)
+            && self.config.servers.is_some()
+            && self.component(domain).is_none_or(|component| component.serves(self.node.site_key(site)))
+    }
+
+    /// A domain that the operator has also given to a site belongs to the site.
+    pub(crate) fn component(&self, domain: &str) -> Option<Arc<Component>> {
+        let component = self.config.servers.as_ref()?.names.component(domain)?;
+        self.node.site_of_domain(domain).is_none().then_some(component)
     }
 
     pub(crate) fn send_to_owner(&self, domain: &str, content: Content) {

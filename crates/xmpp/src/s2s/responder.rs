@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::dialback::{self, Dialback, Step, Verdict};
-use xmpp_proto::payload::stream_limits;
+use xmpp_proto::payload::{bidi, stream_limits};
 use xmpp_proto::stanza::StanzaKind;
 use xmpp_proto::stream::{Content, StreamCondition, StreamError, StreamHeader, Version};
 use xmpp_proto::xml::{Element, Open};
@@ -59,6 +59,8 @@ pub(crate) struct Responder {
     remote: Option<Box<str>>,
     failures: u8,
     is_authenticated: bool,
+    /// The other server takes our stanzas on this stream, too (XEP-0288).
+    bidi: bool,
     proved: Vec<Pair>,
     checks: Vec<Pair>,
 }
@@ -73,6 +75,7 @@ impl Responder {
             remote: None,
             failures: 0,
             is_authenticated: false,
+            bidi: false,
             proved: Vec::new(),
             checks: Vec::new(),
         }
@@ -85,6 +88,16 @@ impl Responder {
     /// Whether it has proved a domain.
     pub(crate) fn is_proved(&self) -> bool {
         !self.proved.is_empty()
+    }
+
+    pub(crate) fn proved(&self) -> &[Pair] {
+        &self.proved
+    }
+
+    /// The pairs whose stanzas this stream carries to the other server.
+    pub(crate) fn carries(&self) -> &[Pair] {
+        // After SASL, a new stream begins.
+        if self.bidi && self.is_open { &self.proved } else { &[] }
     }
 
     /// The header of the other server. `id`: of the new stream, secret and unique.
@@ -148,6 +161,7 @@ impl Responder {
             }
             if !is_authenticated {
                 dialback::write_feature(out);
+                bidi::write_feature(out);
             }
             stream_limits::write(out, most_bytes, None);
         });
@@ -177,6 +191,11 @@ impl Responder {
                 Ok(vec![proceed, Act::StartTls])
             }
             (ns::SASL, "auth") => self.external(element, world),
+            // XEP-0288 §2: before the authentication.
+            _ if bidi::is_request(element) && self.tls && self.proved.is_empty() => {
+                self.bidi = true;
+                Ok(Vec::new())
+            }
             _ if StanzaKind::of(element).is_some() => Ok(vec![Act::Stanza(self.stanza(element)?)]),
             _ => Err(StreamError::new(StreamCondition::UnsupportedStanzaType)),
         }

@@ -10,6 +10,7 @@ use xmpp_proto::payload::dialback::Verdict;
 use xmpp_proto::stream::{StreamCondition, StreamError, write_footer};
 use xmpp_proto::xml::{Element, Item, Reader};
 
+use super::components::{self, ComponentStream};
 use super::initiator::{self, Credentials, Initiator, Pair, Purpose};
 use super::responder::{self, Responder, World};
 use super::{Content, Letter, owner};
@@ -27,16 +28,17 @@ const MOST_PER_SECOND: u32 = 500;
 pub(crate) enum Stream {
     In(Incoming),
     Out(Outgoing),
+    Component(ComponentStream),
 }
 
 /// A stream that another server has opened.
 pub(crate) struct Incoming {
-    responder: Responder,
+    pub(super) responder: Responder,
     reader: Reader,
     listener: usize,
-    /// The second of [`Incoming::count`].
-    second: u64,
-    count: u32,
+    pace: Pace,
+    /// Pairs of [`Responder::carries`] whose links know of this stream.
+    pub(super) offered: usize,
 }
 
 /// A stream that we open.
@@ -46,6 +48,8 @@ pub(crate) struct Outgoing {
     dial: u64,
     tls: bool,
     has_certificate: bool,
+    /// Of what the other server sends (XEP-0288).
+    pace: Pace,
     /// The dial is over: the stream carries stanzas, or has brought its answer.
     is_done: bool,
 }
@@ -53,14 +57,45 @@ pub(crate) struct Outgoing {
 impl Stream {
     pub(crate) fn accepted(tls: bool, listener: usize) -> Stream {
         let (responder, reader) = (Responder::new(tls), Reader::new());
-        Stream::In(Incoming { responder, reader, listener, second: 0, count: 0 })
+        Stream::In(Incoming { responder, reader, listener, pace: Pace::default(), offered: 0 })
+    }
+
+    pub(crate) fn of_component() -> Stream {
+        Stream::Component(ComponentStream::new())
+    }
+
+    fn pace(&mut self) -> &mut Pace {
+        match self {
+            Stream::In(incoming) => &mut incoming.pace,
+            Stream::Out(outgoing) => &mut outgoing.pace,
+            Stream::Component(component) => &mut component.pace,
+        }
+    }
+
+    /// The time in which something must happen on an authenticated stream.
+    fn silence(&self) -> Duration {
+        match self {
+            Stream::In(_) => SILENT,
+            Stream::Out(_) => IDLE,
+            Stream::Component(_) => components::SILENT,
+        }
+    }
+
+    /// Stanzas were written to it.
+    pub(super) fn is_in_use(&self, io: &mut Io<'_>) {
+        if let Stream::Out(outgoing) = self
+            && !outgoing.pace.is_over()
+        {
+            io.set_timer(Some(IDLE));
+        }
     }
 }
 
 impl Outgoing {
     pub(super) fn new(pair: Pair, purpose: Purpose, dial: u64, tls: bool, has_certificate: bool) -> Outgoing {
         let (initiator, reader) = (Initiator::new(pair, purpose), Reader::new());
-        Outgoing { initiator, reader, dial, tls, has_certificate, is_done: false }
+        let pace = Pace::default();
+        Outgoing { initiator, reader, dial, tls, has_certificate, pace, is_done: false }
     }
 }
 
@@ -74,7 +109,9 @@ struct Here<'a> {
 impl World for Here<'_> {
     fn talks(&self, pair: &Pair) -> bool {
         let site = self.shared.node.site_of_domain(&pair.local);
-        site.is_some_and(|(site, _)| self.shared.node.talks_with(site, &pair.remote))
+        // A component proves its domain by its secret alone.
+        site.is_some_and(|(site, _)| self.shared.talks_with(site, &pair.remote))
+            && self.shared.component(&pair.remote).is_none()
     }
 
     fn is_local(&self, domain: &str) -> bool {
@@ -108,6 +145,7 @@ impl Gateway {
                 // A header alone cannot fail.
                 let _ = self.initiate(outgoing, acts, io);
             }
+            Stream::Component(_) => {}
         }
     }
 
@@ -117,6 +155,10 @@ impl Gateway {
         let (reader, is_known) = match &mut **stream {
             Stream::In(incoming) => (&mut incoming.reader, incoming.responder.is_proved()),
             Stream::Out(outgoing) => (&mut outgoing.reader, outgoing.initiator.is_ready()),
+            Stream::Component(component) => {
+                let is_known = component.is_ready();
+                (&mut component.reader, is_known)
+            }
         };
         let limits = if is_known { &self.shared.config.limits } else { &UNAUTHENTICATED };
         let outcome = match reader.read(input, limits) {
@@ -136,9 +178,16 @@ impl Gateway {
                         let here = Here { shared: &self.shared, io: &io.reborrow(), secret };
                         let opened = incoming.responder.opened(&header, id, most, &here, &mut out);
                         io.send(&out);
+                        self.offer_to_links(incoming, io.handle());
                         opened
                     }
                     Stream::Out(outgoing) => outgoing.initiator.opened(&header),
+                    Stream::Component(component) => {
+                        let mut out = Vec::new();
+                        let opened = self.component_header(component, &header, &mut out);
+                        io.send(&out);
+                        opened
+                    }
                 };
                 opened.map(|()| Step::Again(used))
             }
@@ -147,6 +196,7 @@ impl Gateway {
                 match &mut **stream {
                     Stream::In(incoming) => self.server_element(incoming, tree.root(), is_last, io),
                     Stream::Out(outgoing) => self.initiator_element(outgoing, tree.root(), is_last, io),
+                    Stream::Component(component) => self.component_element(component, tree.root(), io),
                 }
                 .map(|goes_on| if goes_on { Step::Again(used) } else { Step::Wait(used) })
             }
@@ -191,15 +241,16 @@ impl Gateway {
                 responder::Act::Stanza(pair) => {
                     self.shared.counters.stanzas_in.add(1);
                     self.stanza_of_server(pair, element)?;
-                    goes_on = incoming.may_go_on(io);
+                    goes_on = incoming.pace.may_go_on(io, SILENT);
                 }
             }
         }
+        self.offer_to_links(incoming, io.handle());
         Ok(goes_on)
     }
 
     /// Sends a stanza to the worker that owns its domain.
-    fn stanza_of_server(&self, pair: Pair, element: Element<'_>) -> Result<(), StreamError> {
+    pub(super) fn stanza_of_server(&self, pair: Pair, element: Element<'_>) -> Result<(), StreamError> {
         let worker = owner(&pair.remote, self.shared.mailboxes.workers());
         let document = document_of(element);
         // A mailbox counts events of usual size.
@@ -223,6 +274,11 @@ impl Gateway {
         if acts.contains(&initiator::Act::StartTls) && !is_last {
             return Err(StreamError::new(StreamCondition::PolicyViolation));
         }
+        if acts.contains(&initiator::Act::Stanza) {
+            self.shared.counters.stanzas_in.add(1);
+            self.stanza_of_server(outgoing.initiator.pair.clone(), element)?;
+            return Ok(outgoing.pace.may_go_on(io, IDLE));
+        }
         self.initiate(outgoing, acts, io)
     }
 
@@ -240,10 +296,11 @@ impl Gateway {
                 initiator::Act::StartTls => {
                     let Pair { local, remote } = &outgoing.initiator.pair;
                     let servers = self.shared.config.servers.as_ref();
-                    let config = servers.map(|servers| servers.names.client(local).0);
+                    let config = servers.and_then(|servers| servers.names.client(local));
                     let name = ServerName::try_from(String::from(&**remote)).ok();
-                    let begun =
-                        config.zip(name).is_some_and(|(config, name)| io.start_tls_as_client(config, name));
+                    let begun = config
+                        .zip(name)
+                        .is_some_and(|((config, _), name)| io.start_tls_as_client(config, name));
                     if !begun {
                         return Err(StreamError::new(StreamCondition::ResourceConstraint));
                     }
@@ -266,6 +323,8 @@ impl Gateway {
                     end(io);
                     goes_on = false;
                 }
+                // It is handled where its element is.
+                initiator::Act::Stanza => {}
             }
         }
         Ok(goes_on)
@@ -280,10 +339,11 @@ impl Gateway {
             if incoming.responder.is_proved() {
                 io.set_timer(Some(SILENT));
             }
+            self.offer_to_links(incoming, io.handle());
         }
     }
 
-    fn fail_server(&mut self, state: &mut State, error: &StreamError, io: &mut Io<'_>) {
+    pub(super) fn fail_server(&mut self, state: &mut State, error: &StreamError, io: &mut Io<'_>) {
         tracing::debug!(%error, "ending a stream between servers");
         self.shared.counters.stream_errors.add(1);
         let mut out = Vec::new();
@@ -302,16 +362,19 @@ impl Gateway {
 
     pub(crate) fn server_timer(&mut self, state: &mut State, io: &mut Io<'_>) {
         let State::Server(stream) = state else { return };
-        if let Stream::In(incoming) = &mut **stream
-            && incoming.count > MOST_PER_SECOND
-        {
-            incoming.count = 0;
-            io.set_timer(Some(SILENT));
+        if stream.pace().is_over() {
+            *stream.pace() = Pace::default();
+            io.set_timer(Some(stream.silence()));
             return io.set_reading(true);
         }
         let is_done = match &**stream {
             Stream::In(incoming) => incoming.responder.is_proved(),
             Stream::Out(outgoing) => outgoing.is_done,
+            Stream::Component(component) if component.is_ready() => {
+                io.set_timer(Some(components::SILENT));
+                return io.send(b" ");
+            }
+            Stream::Component(_) => false,
         };
         match is_done {
             true => self.close_server(state, io),
@@ -321,7 +384,11 @@ impl Gateway {
 
     /// The connection has ended.
     pub(crate) fn server_closed(&mut self, stream: Stream, handle: Handle) {
-        let Stream::Out(outgoing) = stream else { return };
+        let outgoing = match stream {
+            Stream::In(incoming) => return self.withdraw_from_links(&incoming, handle),
+            Stream::Component(component) => return self.component_closed(component, handle),
+            Stream::Out(outgoing) => outgoing,
+        };
         match (outgoing.is_done, &outgoing.initiator.purpose) {
             (true, Purpose::Stanzas) => self.link_is_closed(&outgoing.initiator.pair, handle),
             (true, Purpose::Verify { .. }) => {}
@@ -331,30 +398,43 @@ impl Gateway {
 
     pub(crate) fn server_rests(stream: &Stream, io: &mut Io<'_>, now: Now) {
         // Stanzas of a stream that is over its rate wait for its timer.
-        if let Stream::In(incoming) = stream
-            && incoming.count > MOST_PER_SECOND
-            && incoming.second == now.unix_ms / 1000
-        {
-            return;
+        let pace = match stream {
+            Stream::In(incoming) => &incoming.pace,
+            Stream::Out(outgoing) => &outgoing.pace,
+            Stream::Component(component) => &component.pace,
+        };
+        if !(pace.is_over() && pace.second == now.unix_ms / 1000) {
+            io.set_reading(true);
         }
-        io.set_reading(true);
     }
 }
 
-impl Incoming {
-    /// Counts a stanza. False: the stream reads no further before the next second.
-    fn may_go_on(&mut self, io: &mut Io<'_>) -> bool {
+/// The rate at which a stream is read.
+#[derive(Default)]
+pub(super) struct Pace {
+    /// The second of [`Pace::count`].
+    second: u64,
+    count: u32,
+}
+
+impl Pace {
+    fn is_over(&self) -> bool {
+        self.count > MOST_PER_SECOND
+    }
+
+    /// Counts a stanza. False: the stream reads no further before the next second. `silence`: until its timer fires.
+    pub(super) fn may_go_on(&mut self, io: &mut Io<'_>, silence: Duration) -> bool {
         let second = io.now().unix_ms / 1000;
         if second != self.second {
             (self.second, self.count) = (second, 0);
         }
         self.count += 1;
-        if self.count > MOST_PER_SECOND {
+        if self.is_over() {
             io.set_reading(false);
             io.set_timer(Some(Duration::from_secs(1)));
             return false;
         }
-        io.set_timer(Some(SILENT));
+        io.set_timer(Some(silence));
         true
     }
 }
@@ -369,11 +449,11 @@ fn end(io: &mut Io<'_>) {
 /// A stanza as a document of `jabber:client`, the namespace in which sessions read.
 fn document_of(stanza: Element<'_>) -> Box<[u8]> {
     let mut out = Vec::new();
-    if stanza.ns() != ns::SERVER {
+    if ![ns::SERVER, ns::COMPONENT].contains(&stanza.ns()) {
         stanza.write(&mut out, "");
         return out.into();
     }
-    stanza.write(&mut out, ns::SERVER);
+    stanza.write(&mut out, stanza.ns());
     let name = 1 + stanza.name().len();
     let mut document = Vec::with_capacity(out.len() + 24);
     document.extend_from_slice(&out[..name]);
@@ -395,6 +475,7 @@ mod tests {
                 "<message xmlns='jabber:server' from='a'><body>x</body><y xmlns='urn:y'><z/></y></message>",
                 "<message xmlns='jabber:client' from='a'><body>x</body><y xmlns='urn:y'><z/></y></message>",
             ),
+            ("<iq xmlns='jabber:component:accept'><x/></iq>", "<iq xmlns='jabber:client'><x/></iq>"),
             ("<iq xmlns='jabber:server'/>", "<iq xmlns='jabber:client'/>"),
             ("<iq xmlns='jabber:client' id='1'/>", "<iq xmlns='jabber:client' id='1'/>"),
         ] {

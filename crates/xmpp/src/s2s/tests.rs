@@ -98,7 +98,7 @@ impl Stream {
                     self.carry(acts, world, has_certificate)?;
                 }
                 initiator::Act::Restart => self.to_initiator.restart(),
-                initiator::Act::Ready => {}
+                initiator::Act::Ready | initiator::Act::Stanza => {}
                 initiator::Act::Verified(is_right) => self.verified = Some(is_right),
             }
         }
@@ -352,4 +352,78 @@ fn a_server_without_tls_gets_nothing() {
     assert_eq!(error.condition, StreamCondition::PolicyViolation);
     let early = tree("<db:result from='b.example' to='a.example' type='valid'/>");
     assert!(initiator.element(early.root(), &credentials).is_err() && !initiator.is_ready());
+}
+
+/// XEP-0288: one stream carries both directions, after the proof.
+#[test]
+fn a_stream_carries_our_stanzas_once_its_server_has_proved_its_domain() {
+    let by_certificate = Bs { certificate: Some(A), ..Bs::default() };
+    let mut stream = Stream::new(Purpose::Stanzas);
+    stream.run(&by_certificate, true).unwrap();
+    assert_eq!(stream.responder.carries(), [pair(B, A)]);
+
+    let by_key = Bs::default();
+    let mut stream = Stream::new(Purpose::Stanzas);
+    stream.run(&by_key, true).unwrap();
+    assert!(stream.responder.carries().is_empty(), "the key is not checked yet");
+    stream.responder.checked(&pair(B, A), Verdict::Invalid);
+    assert!(stream.responder.carries().is_empty());
+
+    let mut verifying = Stream::new(Purpose::Verify { id: "x".into(), key: "y".into() });
+    verifying.run(&by_certificate, true).unwrap();
+    assert!(verifying.responder.carries().is_empty());
+}
+
+/// A server that has not asked for it gets nothing on its stream, and none can ask before TLS or after the proof.
+#[test]
+fn a_stream_carries_our_stanzas_only_on_request() {
+    let world = Bs { certificate: Some(A), ..Bs::default() };
+    let key = "<db:result from='a.example' to='b.example'>k</db:result>";
+    let bidi = "<bidi xmlns='urn:xmpp:bidi'/>";
+    let mut stream = Stream::new(Purpose::Stanzas);
+    stream.responder = Responder::new(true);
+    stream.feed_b(HEADER.as_bytes(), &world).unwrap();
+    stream.feed_b(key.as_bytes(), &world).unwrap();
+    assert!(stream.responder.is_proved() && stream.responder.carries().is_empty());
+    let late = stream.feed_b(bidi.as_bytes(), &world).unwrap_err();
+    assert_eq!(late.condition, StreamCondition::UnsupportedStanzaType);
+
+    let mut plain = Stream::new(Purpose::Stanzas);
+    plain.feed_b(HEADER.as_bytes(), &world).unwrap();
+    let early = plain.feed_b(bidi.as_bytes(), &world).unwrap_err();
+    assert_eq!(early.condition, StreamCondition::UnsupportedStanzaType);
+}
+
+/// The certificate of the other server has proved its domain alone.
+#[test]
+fn stanzas_on_our_own_stream_are_of_its_pair() {
+    let world = Bs { certificate: Some(A), ..Bs::default() };
+    for (xml, expected) in [
+        (message("juliet@b.example", "romeo@a.example/x"), None),
+        (message("juliet@c.example", "romeo@a.example"), Some(StreamCondition::InvalidFrom)),
+        (message("romeo@a.example", "romeo@a.example"), Some(StreamCondition::InvalidFrom)),
+        (message("juliet@b.example", "romeo@c.example"), Some(StreamCondition::HostUnknown)),
+        (message("", "romeo@a.example"), Some(StreamCondition::ImproperAddressing)),
+    ] {
+        for bidi in [true, false] {
+            let mut stream = Stream::new(Purpose::Stanzas);
+            stream.initiator.bidi = bidi;
+            stream.run(&world, true).unwrap();
+            assert!(stream.initiator.is_ready() && stream.initiator.bidi);
+            stream.initiator.bidi = bidi;
+            let (_, Some(Item::Stanza(tree))) =
+                stream.to_initiator.read(xml.as_bytes(), &Limits::default()).unwrap()
+            else {
+                panic!("a stanza")
+            };
+            let credentials = Credentials { has_certificate: true, secret: &OUR_SECRET };
+            let acts = stream.initiator.element(tree.root(), &credentials).map_err(|error| error.condition);
+            let expected = match expected {
+                _ if !bidi => Ok(Vec::new()),
+                Some(condition) => Err(condition),
+                None => Ok(vec![initiator::Act::Stanza]),
+            };
+            assert_eq!(acts, expected, "{xml} {bidi}");
+        }
+    }
 }

@@ -220,6 +220,16 @@ impl Gateway {
                 });
             }
             Content::Stanza { pair, document } => self.stanza_arrived(&pair, &document, now),
+            Content::Carries { pair, by } => self.link_is_offered(&pair, by),
+            Content::CarriesNoMore { pair, by } => self.link_is_closed(&pair, by),
+            Content::Carry { to, pair, stanzas } => self.carry(to, &pair, stanzas, conns),
+            Content::ComponentArrived { host, by } => self.component_arrived(host, by),
+            Content::ComponentAnswered { to, is_first } => {
+                if let Some((conn, mut io)) = conns.get(to) {
+                    self.component_answered(&mut conn.state, is_first, &mut io);
+                }
+            }
+            Content::ComponentLeft { host, by } => self.component_left(&host, by),
             Content::Found { dial, addresses } => self.addresses_found(dial, addresses, conns),
             Content::Checked { to, pair, verdict } => {
                 if let Some((conn, mut io)) = conns.get(to) {
@@ -435,6 +445,17 @@ impl Gateway {
         Some(entry)
     }
 
+    /// Nobody of this domain is available any more.
+    pub(super) fn end_resources_of(&mut self, domain: &str) {
+        let users = &self.federation.users.by_user;
+        let bases = users.iter().filter(|((_, user), _)| domain_of(user) == Some(domain));
+        for base in bases.map(|(_, base)| *base).collect::<Vec<Handle>>() {
+            let resources = self.federation.users.resources(base);
+            let handles: Vec<Handle> = resources.into_iter().flatten().map(|one| one.handle).collect();
+            handles.into_iter().for_each(|handle| self.end_resource(handle));
+        }
+    }
+
     /// A resource is not available any more.
     fn end_resource(&mut self, handle: Handle) {
         let Some(entry) = self.forget(handle) else { return };
@@ -495,7 +516,7 @@ impl Gateway {
         let (pair, outside) = (entry.pair(), entry.outside());
         let written: Vec<Vec<u8>> =
             stanzas.iter().filter_map(|one| address::readdressed(one, &session.jid, &outside)).collect();
-        let talks = self.shared.node.talks_with(entry.site.id, &pair.remote);
+        let talks = self.shared.talks_with(entry.site.id, &pair.remote);
         entry.session = Some(session);
         for stanza in written {
             match talks {
@@ -532,7 +553,7 @@ impl Gateway {
         };
         let Some(site) = Site::of_domain(&self.shared.node, &pair.local) else { return };
         let is_of_pair = from.domain() == &*pair.remote && to.domain() == &*pair.local;
-        if !is_of_pair || !self.shared.node.talks_with(site.id, &pair.remote) {
+        if !is_of_pair || !self.shared.talks_with(site.id, &pair.remote) {
             return;
         }
         let Some(local) = to.local() else {

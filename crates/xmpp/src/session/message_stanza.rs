@@ -106,7 +106,9 @@ impl<'a> MessageStanza<'a> {
             answered.write(out, self.archive.rsplit('@').next().unwrap_or_default());
         }
         self.stored.write(out);
-        if self.is_remote {
+        // The author's app may have asked already.
+        let asks = || self.message.extension.as_deref().is_some_and(|stored| stored.contains(ns::RECEIPTS));
+        if self.is_remote && !asks() {
             Receipt::Request.write(out);
         }
         // An app that gets a message of the widget tells when it was displayed.

@@ -19,7 +19,7 @@ use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
 use store::Sqlite;
 use web::{OtherGateway, SessionKeys, WebConfig, WebOutbox};
-use xmpp::{FileSlot, ListenerRole, WebTransports, XmppConfig, XmppOutbox};
+use xmpp::{FileSlot, ListenerRole, Peers, WebTransports, XmppConfig, XmppOutbox};
 
 /// The key of the site, and so its domain.
 pub(crate) const SITE: &str = "forum";
@@ -32,6 +32,8 @@ const WEB: usize = 0;
 const XMPP: usize = 1;
 /// The number of the listener for servers.
 const FOR_SERVERS: usize = 1;
+/// And of that for components.
+pub(crate) const FOR_COMPONENTS: usize = 2;
 
 pub(crate) struct Scene {
     pub(crate) web: Harness<web::Gateway>,
@@ -155,17 +157,19 @@ impl Scene {
         });
         let counters = Arc::<xmpp::Counters>::default();
         let certificate = tls::Certificate::new();
-        let role = ListenerRole { for_servers: false, tls: Some(certificate.acceptor()), allows_plain: true };
+        let role =
+            ListenerRole { tls: Some(certificate.acceptor()), allows_plain: true, ..ListenerRole::default() };
         let for_servers = ListenerRole {
-            for_servers: true,
+            peers: Peers::Servers,
             tls: Some(certificate.acceptor_of_servers()),
             allows_plain: false,
         };
+        let for_components = ListenerRole { peers: Peers::Components, ..ListenerRole::default() };
         let for_xmpp = Arc::new(xmpp::Shared {
             node: Arc::clone(&node),
             mailboxes: xmpp_mailboxes,
             config: XmppConfig {
-                listeners: vec![role, for_servers],
+                listeners: vec![role, for_servers, for_components],
                 servers: Some(certificate.servers()),
                 web: Some(transports),
                 files: Some(Arc::new(FilesHere)),
@@ -263,6 +267,11 @@ impl Scene {
         has_moved
     }
 
+    /// The connections between servers that are open now.
+    pub(crate) fn connections_between(&self) -> usize {
+        self.between.iter().filter(|(out, _)| self.xmpp.closed(*out).is_none()).count()
+    }
+
     /// Sets a setting of a site.
     pub(crate) fn set(&self, site: &str, path: &str, value: &str) {
         let sites = self.store.sites().unwrap();
@@ -314,11 +323,12 @@ fn secret() -> Secret {
     Secret::new(SecretKind::Hs256, vec![1; 32], Timestamp(START_UNIX_MS))
 }
 
-/// Listeners for clients and for servers.
+/// Listeners for clients, servers and components.
 fn for_both(certificate: &tls::Certificate) -> EdgeConfig {
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
     let for_servers = edge::Listener::both(address, certificate.acceptor_of_servers());
-    EdgeConfig { listeners: vec![edge::Listener::plain(address), for_servers], ..EdgeConfig::default() }
+    let plain = edge::Listener::plain(address);
+    EdgeConfig { listeners: vec![plain.clone(), for_servers, plain], ..EdgeConfig::default() }
 }
 
 fn site(key: &str) -> Site {

@@ -6,9 +6,12 @@ use edge::testing::TlsEnd;
 use edge::tls::{Acceptor, Authorities, CertifiedKey};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use xmpp::{Address, Found, Names, Servers};
+use xmpp::{Address, Component, Found, Names, Servers};
 
 use super::{OTHER, SITE};
+
+/// XEP-0368 §3.
+const ALPN: &[u8] = b"xmpp-server";
 
 /// The certificate of the site's domain.
 pub(crate) struct Certificate {
@@ -31,6 +34,7 @@ impl Certificate {
     /// For streams between servers.
     pub(crate) fn acceptor_of_servers(&self) -> Acceptor {
         let config = edge::tls::server_config(vec![self.der.clone()], self.key.clone_key()).unwrap();
+        let config = edge::tls::for_protocol(&config, ALPN);
         Acceptor::new(edge::tls::with_client_certificates(&config).unwrap())
     }
 
@@ -46,8 +50,8 @@ impl Certificate {
         std::fs::remove_file(&path).unwrap();
         let provider = rustls::crypto::ring::default_provider();
         let own = CertifiedKey::from_der(vec![self.der.clone()], self.key.clone_key(), &provider).unwrap();
-        let client = authorities.client(Some(Arc::new(own)), b"xmpp-server").unwrap();
-        let without = authorities.client(None, b"xmpp-server").unwrap();
+        let client = authorities.client(Some(Arc::new(own)), ALPN).unwrap();
+        let without = authorities.client(None, ALPN).unwrap();
         let names = Arc::new(ThisServer { client, without });
         Servers { names, authorities, secret: [6; 32], known: Arc::new([]) }
     }
@@ -80,10 +84,21 @@ impl Names for ThisServer {
     }
 
     /// The first site shows its certificate, and the other one proves its domain by keys.
-    fn client(&self, local: &str) -> (Arc<ClientConfig>, bool) {
-        match local {
+    fn client(&self, local: &str) -> Option<(Arc<ClientConfig>, bool)> {
+        Some(match local {
             SITE => (Arc::clone(&self.client), true),
             _ => (Arc::clone(&self.without), false),
-        }
+        })
+    }
+
+    /// One component serves the first site alone, and the other one both. The third one has the domain of a site.
+    fn component(&self, domain: &str) -> Option<Arc<Component>> {
+        let (secret, sites) = match domain {
+            "bot.example" => ("the-secret-of-bot", Some([SITE.into()].into())),
+            "irc.example" => ("the-secret-of-irc", None),
+            OTHER => ("the-secret-of-garden", None),
+            _ => return None,
+        };
+        Some(Arc::new(Component { secret: secret.into(), sites }))
     }
 }

@@ -10,7 +10,7 @@ use xmpp_proto::xml::{Item, Limits, Reader, Tree, document};
 use super::http::At;
 use super::scram;
 use super::web_client::{frame_length, text_frame};
-use super::{OTHER, SITE, Scene};
+use super::{FOR_COMPONENTS, OTHER, SITE, Scene};
 
 const SASL: &str = "urn:ietf:params:xml:ns:xmpp-sasl";
 
@@ -32,6 +32,10 @@ pub(crate) struct XmppClient {
     /// The domain.
     site: &'static str,
     over: Over,
+    /// The namespace of its stanzas.
+    pub(crate) namespace: &'static str,
+    /// The id of its stream.
+    stream: String,
     /// After STARTTLS.
     tls: Option<Box<TlsEnd>>,
     pub(crate) bosh: BoshClient,
@@ -78,6 +82,8 @@ impl XmppClient {
             user: String::new(),
             site: SITE,
             over,
+            namespace: "jabber:client",
+            stream: String::new(),
             tls: None,
             bosh: BoshClient::new(),
             close_code: None,
@@ -110,6 +116,27 @@ impl XmppClient {
             ),
         );
         self.read(scene);
+    }
+
+    /// A component (XEP-0114) that has sent its proof. The answer is still to be read.
+    pub(crate) fn component(scene: &mut Scene, host: &str, secret: &str) -> XmppClient {
+        let mut client = XmppClient::connect(scene, Over::Tcp, "");
+        client.handle = scene.xmpp.connect_silent(FOR_COMPONENTS);
+        client.namespace = "jabber:component:accept";
+        client.send(
+            scene,
+            &format!(
+                "<stream:stream to='{host}' xmlns='jabber:component:accept' \
+                 xmlns:stream='http://etherx.jabber.org/streams'>"
+            ),
+        );
+        client.read(scene);
+        if !client.is_over {
+            let proof = xmpp_proto::payload::components::proof(&client.stream, secret);
+            client.send(scene, &format!("<handshake>{proof}</handshake>"));
+            client.read(scene);
+        }
+        client
     }
 
     /// Signs in with a token of the site, and binds the resource.
@@ -370,7 +397,7 @@ impl XmppClient {
             self.input.drain(..used);
             match item {
                 Some(Item::Stanza(tree)) => self.received.push(tree),
-                Some(Item::Header(_)) => {}
+                Some(Item::Header(header)) => self.stream = header.id.unwrap_or_default().into(),
                 Some(Item::End) => self.is_over = true,
                 None => return,
             }
