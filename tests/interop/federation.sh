@@ -59,7 +59,7 @@ run_as_root = true
 data_path = "$scratch/prosody"
 pidfile = "$scratch/prosody.pid"
 interfaces = { "$prosody_ip" }
-modules_enabled = { "roster", "saslauth", "tls", "dialback", "disco", "ping", "s2s", "s2s_auth_certs", "carbons", "presence", "message", "iq" }
+modules_enabled = { "roster", "saslauth", "tls", "dialback", "disco", "ping", "s2s", "s2s_auth_certs", "carbons", "presence", "message", "iq", "s2s_bidi" }
 allow_unencrypted_plain_auth = true
 c2s_require_encryption = false
 s2s_secure_auth = true
@@ -96,14 +96,20 @@ acl: {local: {user_regexp: ""}}
 access_rules: {local: [{allow: local}], c2s: [{allow: all}], register: [{allow: all}]}
 modules: {mod_disco: {}, mod_ping: {}, mod_roster: {}, mod_s2s_dialback: {}, mod_caps: {}}
 YML
+# Erlang asks our name server alone. With a `resolv_conf`, it would return to the machine's own.
+cat >"$scratch/ejabberd/inetrc" <<INETRC
+{resolv_conf, ""}.
+{hosts_file, ""}.
+{lookup, [dns]}.
+{nameserver, {127,0,5,3}, 5300}.
+INETRC
 "$python" names.py "$ejabberd_ip" 5300 "$scratch/hosts" &
 servers+=" $!"
 ebin=$(compgen -G "/usr/lib/*/ejabberd-*/ebin" | head -1)
 (cd "$scratch/ejabberd" && EJABBERD_CONFIG_PATH="$scratch/ejabberd/ejabberd.yml" \
-  EJABBERD_LOG_PATH="$scratch/ejabberd/ejabberd.log" SPOOL_DIR="$scratch/ejabberd" HOME="$scratch/ejabberd" \
+  EJABBERD_LOG_PATH="$scratch/ejabberd/ejabberd.log" SPOOL_DIR="$scratch/ejabberd" HOME="$scratch/ejabberd" ERL_INETRC="$scratch/ejabberd/inetrc" \
   exec erl -noinput -pa "$ebin" -mnesia dir "\"$scratch/ejabberd/mnesia\"" -s ejabberd \
-  -eval 'application:ensure_all_started(ejabberd), inet_db:add_ns({127,0,5,3}, 5300), inet_db:set_lookup([dns]),
-    io:format("~p~n", [inet:get_rc()]), ejabberd_auth:try_register(<<"juliet">>, <<"ejabberd.test">>, <<"secret">>).' \
+  -eval 'application:ensure_all_started(ejabberd), ejabberd_auth:try_register(<<"juliet">>, <<"ejabberd.test">>, <<"secret">>).' \
   >"$scratch/ejabberd/out" 2>&1) &
 servers+=" $!"
 

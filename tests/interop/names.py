@@ -1,5 +1,8 @@
 """A name server for the servers of federation.sh: A records of a file in the form of /etc/hosts, and SRV records of the domains.
 
+ejabberd asks Erlang's resolver for SRV records, and the C library for the addresses of their targets. The C library knows no name of
+this file, so the targets are addresses, which it takes as they are.
+
 Arguments: the address, the port, the file.
 """
 
@@ -26,7 +29,7 @@ def answer(query, addresses):
     if address and kind == A and not name.startswith(SERVICE):
         data = socket.inet_aton(address)
     elif address and kind == SRV and name.startswith(SERVICE):
-        target = b"".join(bytes([len(label)]) + label.encode() for label in labels[2:]) + b"\0"
+        target = b"".join(bytes([len(part)]) + part.encode() for part in address.split(".")) + b"\0"
         data = struct.pack("!HHH", 0, 0, PORT) + target
     head = query[:2] + struct.pack("!HHHHH", 0x8580 | code, 1, int(data is not None), 0, 0)
     # §4.1.4: a pointer to the name of the question.
