@@ -557,6 +557,7 @@ declare module 'virtual:messages' {
         left: string;
         removed: string;
         banned: string;
+        closed: string;
       };
       threads: string;
       aboutRoom: string;
@@ -932,6 +933,7 @@ declare module 'virtual:messages' {
         close_report: string;
         reopen_report: string;
         change_room: string;
+        close_room: string;
         remove: string;
         lift_warning: string;
         pin: string;

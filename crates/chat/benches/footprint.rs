@@ -775,6 +775,25 @@ impl RoomStore for Blank {
     fn nicknames(&self, _: ConversationId, _: UserId, _: Vec<Sub>, done: Done<Result<Vec<Named>, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
+    fn close_room(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: Option<Arc<str>>,
+        _: Timestamp,
+        done: Done<Result<RoomClosed, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn find_room(
+        &self,
+        _: Alias,
+        _: UserId,
+        _: Timestamp,
+        done: Done<Result<(ConversationId, Room), Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
     fn leave_room(&self, _: ConversationId, _: UserId, done: Done<Result<Position, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

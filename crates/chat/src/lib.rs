@@ -142,16 +142,16 @@ pub use privacy::{Audience, Privacy, SetPresence, Signal, Visibility};
 pub use refusal::Refusal;
 pub use relation::{Relation, Side, Viewpoint};
 pub use rooms::{
-    Act, AddAs, AddMember, AddOutcome, AddRule, AvatarChange, BeforeAdd, Entered, Invitation, Invited,
-    Joined, KeptSanction, LeftReason, LinkCode, LinkStore, MOST_ENTERED, MOST_LEFT_BY_BLOCK, MOST_LINKS,
-    MOST_LINKS_EACH, MOST_NAMED_AT_ONCE, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers,
-    MemberAction, MemberList, MemberRow, MemberState, MembersPage, Named, NewLink, NewRoom, Nickname,
-    Occupant, OccupantChange, PageKey, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLink,
-    RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction, RoomSanctionKind, RoomStore,
-    RoomsPage, Rules, SanctionedPage, Standing, add_outcome, keeps_links, kept_sanction, leaves_by_block,
-    may, may_as_site_moderator, may_make_link, may_moderate_message, may_show, owner_may_leave,
-    owner_may_step_down, requested_conversation, role_of_new, sanction_behind, standing_now,
-    standing_to_write, state_under, state_without, takes_link,
+    Act, AddAs, AddMember, AddOutcome, AddRule, Alias, AvatarChange, BeforeAdd, Closing, Entered, Invitation,
+    Invited, Joined, KeptSanction, LeftReason, LinkCode, LinkStore, MOST_CLOSED_AT_ONCE, MOST_ENTERED,
+    MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH, MOST_NAMED_AT_ONCE, MOST_ROOM_ANSWERS,
+    MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberList, MemberRow, MemberState, MembersPage,
+    Named, NewLink, NewRoom, Nickname, Occupant, OccupantChange, PageKey, Role, Room, RoomAvatar, RoomChange,
+    RoomChanged, RoomClosed, RoomKind, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore,
+    RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome,
+    keeps_links, kept_sanction, leaves_by_block, may, may_as_site_moderator, may_make_link,
+    may_moderate_message, may_show, owner_may_leave, owner_may_step_down, requested_conversation,
+    role_of_new, sanction_behind, standing_now, standing_to_write, state_under, state_without, takes_link,
 };
 pub use session::Outbox;
 pub use session::record::SessionRecord;

@@ -7,7 +7,8 @@ use scene::{Device, Scene, event, sub};
 
 fn room(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
     let kind = RoomKind::Private;
-    let command = Request::new(1, rooms::Command::Create { name: name.into(), kind, topic: None });
+    let command =
+        Request::new(1, rooms::Command::Create { name: name.into(), kind, topic: None, alias: None });
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room but {other:?}"),

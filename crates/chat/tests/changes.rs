@@ -222,7 +222,7 @@ fn in_a_room_every_device_receives_a_change_once() {
     let bob_too = scene.sign_in("bob", "d2");
     let create = Request::new(
         1,
-        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None },
     );
     let room = match scene.ask(&ann, create).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
@@ -268,8 +268,10 @@ fn in_a_room_every_device_receives_a_change_once() {
 }
 
 fn room_of(scene: &Scene, owner: &Device, members: &[&Device]) -> ConversationId {
-    let command =
-        Request::new(1, rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None });
+    let command = Request::new(
+        1,
+        rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None, alias: None },
+    );
     let id = match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),

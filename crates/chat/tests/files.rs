@@ -126,7 +126,7 @@ fn only_the_owner_and_readers_of_the_message_may_see_a_file() {
 
     let made = Request::new(
         1,
-        rooms::Command::Create { name: "Quiet".into(), kind: RoomKind::Private, topic: None },
+        rooms::Command::Create { name: "Quiet".into(), kind: RoomKind::Private, topic: None, alias: None },
     );
     let events = scene.ask(&ann, made);
     let room = events.iter().find_map(|event| match event {

@@ -108,8 +108,10 @@ impl Room {
         config.limits.rooms = RoomLimits { members: 0, per_user: 0, owned: 0 };
         let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
         let owner = scene.sign_in("owner", "d");
-        let command =
-            Request::new(1, rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None });
+        let command = Request::new(
+            1,
+            rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None, alias: None },
+        );
         let id = match scene.ask(&owner, command).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),

@@ -15,7 +15,8 @@ fn room(scene: &Scene, owner: &Device, others: &[&Device]) -> ConversationId {
 }
 
 fn room_of(scene: &Scene, owner: &Device, others: &[&Device], kind: RoomKind) -> ConversationId {
-    let create = Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic: None });
+    let create =
+        Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic: None, alias: None });
     let [event!(messages::Conversation(conversation))] = &scene.ask(owner, create)[..] else {
         panic!("no room")
     };

@@ -251,7 +251,10 @@ fn new_members_have_limits() {
     assert_eq!(scene.post(&ann, to("bob"), "1", "see www.bikes.example"), Err(Refusal::TooNew));
     scene.post(&old, to("bob"), "1", "see www.bikes.example").unwrap();
     let create = |re| {
-        Request::new(re, rooms::Command::Create { name: "Bikes".into(), kind: RoomKind::Public, topic: None })
+        Request::new(
+            re,
+            rooms::Command::Create { name: "Bikes".into(), kind: RoomKind::Public, topic: None, alias: None },
+        )
     };
     let made = |device, re| match scene.ask(device, create(re)).remove(0) {
         event!(messages::Conversation(_)) => Ok(()),
@@ -259,6 +262,17 @@ fn new_members_have_limits() {
         other => panic!("{other:?}"),
     };
     assert_eq!((made(&ann, 1), made(&ann, 2)), (Ok(()), Err(Refusal::TooNew)));
+    // To close a room gives no second one.
+    let closing = rooms::Command::Close {
+        conversation: ConversationId::room(ann.session.user.site, 1),
+        closing: Box::default(),
+    };
+    let closed = scene.ask(&ann, Request::new(3, closing));
+    assert!(
+        matches!(closed[..], [event!(Some(3), rooms::Left { reason: LeftReason::Closed, .. })]),
+        "{closed:?}"
+    );
+    assert_eq!(made(&ann, 4), Err(Refusal::TooNew));
     assert_eq!((made(&old, 1), made(&old, 2)), (Ok(()), Ok(())));
     for number in 0..5 {
         scene.post(&ann, to("bob"), &format!("a{number}"), "Hello").unwrap();

@@ -12,7 +12,7 @@ const HOUR_MS: u64 = 3_600_000;
 
 fn room(scene: &Scene, owner: &Device, kind: RoomKind) -> ConversationId {
     let topic = Some("Two wheels".to_owned());
-    let command = Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic });
+    let command = Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic, alias: None });
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),
@@ -197,7 +197,7 @@ fn only_one_of_two_users_gets_the_last_place() {
         };
         let created = Request::new(
             1,
-            rooms::Command::Create { name: "Crew".into(), kind: RoomKind::Private, topic: None },
+            rooms::Command::Create { name: "Crew".into(), kind: RoomKind::Private, topic: None, alias: None },
         );
         let [event!(messages::Conversation(conversation))] = &ask(&ann, created)[..] else {
             panic!("no room")

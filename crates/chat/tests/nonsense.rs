@@ -234,9 +234,10 @@ fn any_link(rng: &mut StdRng, re: u64) -> Request {
     let code = LinkCode::of([any_number(rng) as u8; 16]);
     let any = |rng: &mut StdRng| rng.random_bool(0.5).then(|| any_number(rng) as u32);
     match rng.random_range(0..6) {
-        0 => {
-            Request::new(re, rooms::Command::Create { name: "a".into(), kind: RoomKind::Public, topic: None })
-        }
+        0 => Request::new(
+            re,
+            rooms::Command::Create { name: "a".into(), kind: RoomKind::Public, topic: None, alias: None },
+        ),
         1 => Request::new(re, rooms::Command::MakeLink { conversation, hours: any(rng), uses: any(rng) }),
         2 => Request::new(re, rooms::Command::ListLinks { conversation }),
         3 => Request::new(re, rooms::Command::RevokeLink { conversation, code }),

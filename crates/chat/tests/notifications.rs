@@ -269,7 +269,7 @@ fn large_rooms_notify_only_mentioned_members() {
     let room = |scene: &Scene, device: &Device, name: &str| {
         let command = Request::new(
             1,
-            rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic: None },
+            rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic: None, alias: None },
         );
         match scene.ask(device, command).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,
@@ -354,8 +354,10 @@ fn browsers_are_known_after_a_restart() {
 fn a_blocked_member_of_a_room_causes_no_notice() {
     let (mut scene, carrier, bob) = ann_is_away();
     let kind = RoomKind::Public;
-    let heard =
-        scene.ask(&bob, Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic: None }));
+    let heard = scene.ask(
+        &bob,
+        Request::new(1, rooms::Command::Create { name: "Bikers".into(), kind, topic: None, alias: None }),
+    );
     let [event!(messages::Conversation(conversation))] = heard.as_slice() else {
         panic!("no room: {heard:?}")
     };

@@ -4,14 +4,14 @@ use crate::scene;
 
 use chat::rooms::Command;
 use chat::{
-    ConversationId, Delivery, MemberAction, Mode, Nickname, NodeConfig, Occupant, OccupantChange, Refusal,
-    Request, RequestRates, Role, RoomKind, RoomLimits, SetPresence, To, presence,
+    Closing, ConversationId, Delivery, LeftReason, MemberAction, Mode, Nickname, NodeConfig, Occupant,
+    OccupantChange, Refusal, Request, RequestRates, Role, RoomKind, RoomLimits, SetPresence, To, presence,
 };
 use scene::{Device, Scene, config, event, sub};
 use store::Sqlite;
 
 fn create(scene: &Scene, owner: &Device, kind: RoomKind) -> ConversationId {
-    let command = Command::Create { name: "Bikers".into(), kind, topic: None };
+    let command = Command::Create { name: "Bikers".into(), kind, topic: None, alias: None };
     match scene.ask(owner, Request::new(1, command)).as_slice() {
         [event!(messages::Conversation(room)), ..] => room.id,
         other => panic!("no room: {other:?}"),
@@ -50,6 +50,9 @@ fn heard(scene: &Scene, device: &Device) -> Vec<String> {
             (Occupant { nick, role, .. }, OccupantChange::Here) => format!("{nick} is here as {role:?}"),
             (Occupant { nick, .. }, OccupantChange::Renamed { from }) => format!("{from} is {nick}"),
             (Occupant { nick, .. }, OccupantChange::Gone(reason)) => format!("{nick} is gone, {reason:?}"),
+            (Occupant { nick, .. }, OccupantChange::Closed(closing)) => {
+                format!("{nick} is out: {:?}", closing.reason)
+            }
         }),
         _ => None,
     };
@@ -59,6 +62,35 @@ fn heard(scene: &Scene, device: &Device) -> Vec<String> {
 fn change(scene: &Scene, by: &Device, room: ConversationId, user: &str, action: MemberAction) {
     let command = Command::ChangeMember { conversation: room, user: sub(user), action };
     scene.ask(by, Request::new(2, command));
+}
+
+#[test]
+fn the_end_of_a_room_is_the_end_of_each_visit() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, bob_too, eve] = [("ann", "a"), ("bob", "b"), ("bob", "b2"), ("eve", "e")]
+        .map(|(user, device)| scene.sign_in(user, device));
+    let room = create(&scene, &ann, RoomKind::Public);
+    for device in [&ann, &bob, &bob_too] {
+        enter(&scene, device, room);
+    }
+    for device in [&ann, &bob, &bob_too] {
+        heard(&scene, device);
+    }
+    let close = |by: &Device, reason: &str| {
+        let closing = Closing { reason: Some(reason.into()), successor: None };
+        scene.ask(by, Request::new(9, Command::Close { conversation: room, closing: Box::new(closing) }))
+    };
+    assert!(matches!(close(&eve, "Mine")[..], [event!(Some(9), session::Refused(Refusal::NotAMember))]));
+    assert!(matches!(close(&bob, "Mine")[..], [event!(Some(9), session::Refused(Refusal::NotAllowed))]));
+    let long = "x".repeat(1_001);
+    assert!(matches!(close(&ann, &long)[..], [event!(Some(9), session::Refused(Refusal::BadValue))]));
+    let answer = close(&ann, "Moved");
+    let is_left =
+        |event: &Delivery| matches!(event, event!(Some(9), rooms::Left { reason: LeftReason::Closed, .. }));
+    assert!(answer.iter().any(is_left), "{answer:?}");
+    assert_eq!(heard(&scene, &bob), ["The bob is out: Some(\"Moved\")"], "no others, only the own end");
+    assert_eq!(heard(&scene, &bob_too), ["The bob is out: Some(\"Moved\")"]);
+    assert_eq!(enter_as(&scene, &bob, room, None), Err(Refusal::NoSuchConversation));
 }
 
 #[test]

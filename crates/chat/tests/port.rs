@@ -298,7 +298,7 @@ commands! {
         presence::Command::Relay { to: sub("ann"), resource: TEXT.into(), payload: TEXT.into(), is_answer: true },
     ],
     Command::Rooms(rooms::Command::Create { .. }) => [
-        rooms::Command::Create { name: TEXT.into(), kind: RoomKind::Announcement, topic: Some(TEXT.into()) },
+        rooms::Command::Create { name: TEXT.into(), kind: RoomKind::Announcement, topic: Some(TEXT.into()), alias: Alias::parse(TEXT.trim()) },
     ],
     Command::Rooms(rooms::Command::Change { .. }) => [
         rooms::Command::Change { conversation: room(), change: Box::new(RoomChange::default()) },
@@ -319,6 +319,11 @@ commands! {
         rooms::Command::Join { to: To::Page(PageKey::parse("/hush/1").unwrap()) },
     ],
     Command::Rooms(rooms::Command::Leave { .. }) => [rooms::Command::Leave { conversation: room() }],
+    Command::Rooms(rooms::Command::Close { .. }) => [
+        rooms::Command::Close { conversation: room(), closing: Box::default() },
+        rooms::Command::Close { conversation: room(), closing: Box::new(closing()) },
+    ],
+    Command::Rooms(rooms::Command::Find { .. }) => [rooms::Command::Find { alias: Alias::parse(TEXT.trim()).unwrap() }],
     Command::Rooms(rooms::Command::Enter { .. }) => [
         rooms::Command::Enter { conversation: room(), nickname: Nickname::parse(TEXT) },
         rooms::Command::Enter { conversation: room(), nickname: None },
@@ -513,6 +518,10 @@ fn a_command_that_is_answered_by_its_number_is_refused_without_one() {
 
 fn page() -> PageOf {
     PageOf { after: Some(TEXT.into()), limit: Some(7) }
+}
+
+fn closing() -> Closing {
+    Closing { reason: Some(TEXT.into()), successor: Some(TEXT.into()) }
 }
 
 fn room() -> ConversationId {

@@ -186,7 +186,7 @@ fn filtered_links_are_never_fetched() {
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
     let command = Request::new(
         1,
-        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None },
     );
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,

@@ -37,8 +37,10 @@ fn make_room(
     topic: Option<&str>,
 ) -> Result<ConversationId, Refusal> {
     let (name, topic) = (name.to_owned(), topic.map(str::to_owned));
-    let received =
-        scene.ask(owner, Request::new(1, rooms::Command::Create { name, kind: RoomKind::Public, topic }));
+    let received = scene.ask(
+        owner,
+        Request::new(1, rooms::Command::Create { name, kind: RoomKind::Public, topic, alias: None }),
+    );
     match (&received[..], refusal(&received)) {
         ([event!(messages::Conversation(conversation)), ..], _) => Ok(conversation.id),
         (_, Some(refusal)) => Err(refusal),
@@ -73,7 +75,10 @@ fn commands_with(
     let change =
         |change| Request::new(1, rooms::Command::Change { conversation: room, change: Box::new(change) });
     let create = |name: &str, topic| {
-        Request::new(1, rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic })
+        Request::new(
+            1,
+            rooms::Command::Create { name: name.into(), kind: RoomKind::Public, topic, alias: None },
+        )
     };
     let (conversation, seq) = message;
     let edit = |change| Request::new(1, messages::Command::Change { conversation, seq, change });

@@ -121,8 +121,10 @@ impl Room {
     fn new(written: u64) -> Room {
         let scene = Scene::new(Mode::Open);
         let tom = scene.sign_in("tom", "d");
-        let command =
-            Request::new(1, rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None });
+        let command = Request::new(
+            1,
+            rooms::Command::Create { name: "R".into(), kind: RoomKind::Public, topic: None, alias: None },
+        );
         let id = match scene.ask(&tom, command).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,
             other => panic!("no room: {other:?}"),

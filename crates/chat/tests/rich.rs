@@ -62,7 +62,7 @@ fn poll_in(event: &Delivery) -> (Vec<u64>, Vec<u8>, String) {
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
     let command = Request::new(
         1,
-        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None },
     );
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,

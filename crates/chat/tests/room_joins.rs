@@ -105,7 +105,7 @@ fn added_users_are_listed_and_invited_ones_are_not() {
     scene.node.refresh_sites().unwrap();
     let create = Request::new(
         1,
-        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Private, topic: None },
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Private, topic: None, alias: None },
     );
     let room = match scene.ask(&ann, create).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,

@@ -24,7 +24,8 @@ fn scene() -> Scene {
 
 fn room_named(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
     let (name, topic) = (name.to_owned(), Some("come to www.casino.example".to_owned()));
-    let command = Request::new(1, rooms::Command::Create { name, kind: RoomKind::Private, topic });
+    let command =
+        Request::new(1, rooms::Command::Create { name, kind: RoomKind::Private, topic, alias: None });
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room but {other:?}"),

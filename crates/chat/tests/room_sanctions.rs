@@ -11,7 +11,7 @@ const MINUTE_MS: u64 = 60_000;
 fn room(scene: &Scene, owner: &Device) -> ConversationId {
     let command = Request::new(
         1,
-        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None },
     );
     match scene.ask(owner, command).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,

@@ -172,8 +172,10 @@ fn recorded_acts_are_rate_limited() {
     config.limits.requests = rates;
     let scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
     let ann = scene.sign_in("ann", "a");
-    let create =
-        Request::new(1, rooms::Command::Create { name: "Bees".into(), kind: RoomKind::Public, topic: None });
+    let create = Request::new(
+        1,
+        rooms::Command::Create { name: "Bees".into(), kind: RoomKind::Public, topic: None, alias: None },
+    );
     let room = match scene.ask(&ann, create).as_slice() {
         [event!(messages::Conversation(conversation))] => conversation.id,
         other => panic!("no room: {other:?}"),

@@ -192,6 +192,7 @@ fn room() -> Arc<Room> {
         topic: Some("Hills".into()),
         avatar: Some(RoomAvatar::Upload(FileId { site: SITE, number: 8 })),
         page: Some("/hills".into()),
+        alias: Some("hikers".into()),
         slow_ms: 1_000,
         frozen: true,
         members: 3,
@@ -451,6 +452,15 @@ fn events_for_sessions() -> Vec<Event> {
             conversation: room_id(),
             occupant: Box::new(occupant()),
             change: OccupantChange::Renamed { from: "Ann".into() },
+        }
+        .into(),
+        rooms::Event::Occupant {
+            conversation: room_id(),
+            occupant: Box::new(occupant()),
+            change: OccupantChange::Closed(Arc::new(Closing {
+                reason: Some("Moved".into()),
+                successor: None,
+            })),
         }
         .into(),
         messages::Event::Typing { conversation: direct(), user: sub("ann"), on: true }.into(),

@@ -87,7 +87,12 @@ impl CreateRoomFor<'_> {
     fn make(self) -> ConversationId {
         let create = Request::new(
             1,
-            rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic: None },
+            rooms::Command::Create {
+                name: "Bikers".into(),
+                kind: RoomKind::Public,
+                topic: None,
+                alias: None,
+            },
         );
         let id = match self.scene.ask(self.owner, create).as_slice() {
             [event!(messages::Conversation(conversation))] => conversation.id,

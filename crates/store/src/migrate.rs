@@ -50,6 +50,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0042_app_tokens.sql"),
     include_str!("../migrations/sqlite/0043_items.sql"),
     include_str!("../migrations/sqlite/0044_contact_directions.sql"),
+    include_str!("../migrations/sqlite/0045_room_alias.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -1,6 +1,7 @@
 //! Rooms and their members: rows and reads.
 
 pub(crate) mod change;
+mod close;
 pub(crate) mod known_members;
 pub(crate) mod link;
 pub(crate) mod list;
@@ -60,6 +61,7 @@ pub(crate) fn state_code(state: MemberState) -> i64 {
         MemberState::Out(LeftReason::Left) => 8,
         MemberState::Out(LeftReason::Removed) => 9,
         MemberState::Out(LeftReason::Banned) => 10,
+        MemberState::Out(LeftReason::Closed) => 11,
     }
 }
 
@@ -71,6 +73,7 @@ pub(crate) fn state_of(code: i64) -> MemberState {
         3 => MemberState::In(Role::Muted),
         8 => MemberState::Out(LeftReason::Left),
         9 => MemberState::Out(LeftReason::Removed),
+        11 | close::WAS_OWNER => MemberState::Out(LeftReason::Closed),
         // A member with an unknown state, from a newer program, is kept out.
         _ => MemberState::Out(LeftReason::Banned),
     }
@@ -122,7 +125,7 @@ impl RoomRow {
 /// The columns of [`row`], which takes the site from the query.
 macro_rules! columns {
     () => {
-        "key, seq, position, active, changed, members, kind, slow_ms, frozen, name, topic, avatar, page, max_members"
+        "key, seq, position, active, changed, members, kind, slow_ms, frozen, name, topic, avatar, page, max_members, alias"
     };
 }
 pub(crate) use columns;
@@ -143,6 +146,11 @@ pub(crate) fn find(db: &Connection, name: &RoomName) -> Outcome<Option<RoomRow>>
             Ok(db.prepare_cached(sql)?.query_row(values, |r| row(*site, r)).optional()?)
         }
     }
+}
+
+pub(crate) fn of_alias(db: &Connection, site: SiteId, alias: &str) -> Outcome<Option<RoomRow>> {
+    let sql = sql!(concat!("SELECT ", columns!(), " FROM room WHERE site = $1 AND alias = $2"));
+    Ok(db.prepare_cached(sql)?.query_row(params![site.0, alias], |r| row(site, r)).optional()?)
 }
 
 pub(crate) fn membership(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Membership>> {
@@ -309,6 +317,7 @@ pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
         kind: match number(6)? {
             0 => RoomKind::Public,
             2 => RoomKind::Announcement,
+            // A closed room, too: without members, it exists for nobody.
             _ => RoomKind::Private,
         },
         slow_ms: row.get(7)?,
@@ -318,6 +327,7 @@ pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
         avatar: user::maybe_text(row, 11)?.map(|text| parse_avatar(site, text)),
         page: text(12)?,
         max_members: row.get(13)?,
+        alias: text(14)?,
     };
     Ok(RoomRow {
         id: ConversationId { site, key: number(0)? },

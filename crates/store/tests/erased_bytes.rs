@@ -96,7 +96,7 @@ fn nothing_of_an_erased_user_stays_in_any_file() {
 const ROOMS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
 
 fn room(store: &Sqlite, owner: UserId) -> ConversationId {
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     ask(|done| store.create_room(owner, new, ROOMS, NOW, done)).expect("it is allowed").row.id
 }
 

@@ -82,7 +82,7 @@ fn an_unchanged_message_keeps_its_row_and_has_no_other() {
 /// With a member who is mentioned.
 fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
     let limits = RoomLimits::default();
-    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("she may").row.id;
     assert!(ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).is_ok());
     let link = NewLink { code: LinkCode::of([7; 16]), until: Timestamp(NOW.0 + 1), uses: None };

@@ -19,7 +19,9 @@ const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.s
 const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql");
 const OLD_MUTES: &str = include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql");
 /// Undoes the migrations from version 44 on.
-const BEFORE_VERSION_44: &str = "ALTER TABLE contact DROP COLUMN own_name;
+const BEFORE_VERSION_44: &str = "DROP INDEX room_alias;
+    ALTER TABLE room DROP COLUMN alias;
+    ALTER TABLE contact DROP COLUMN own_name;
     ALTER TABLE contact DROP COLUMN own_groups;
     PRAGMA user_version = 43;";
 /// Undoes the migrations from version 40 on.
@@ -437,7 +439,7 @@ fn an_old_mute_outlasts_leaving() {
     let store = open(&directory.file()).expect("it opens");
     let site = add_site(&store, "forum");
     let [ann, bob] = ["ann", "bob"].map(|name| put(&store, site, name));
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let room =
         ask(|done| store.create_room(ann, new, limits, asking::NOW, done)).expect("anybody may").row.id;
     let join = |store: &Sqlite| {
@@ -469,7 +471,7 @@ fn numbers_of_version_36_go_on() {
     let directory = Directory::quick();
     let limits = RoomLimits::default();
     let make = |store: &Sqlite, owner: UserId| {
-        let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+        let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
         ask(|done| store.create_room(owner, new, limits, asking::NOW, done)).expect("anybody may").row.id
     };
     let link = |store: &Sqlite, room: ConversationId, by: UserId, code: u8| {

@@ -37,7 +37,7 @@ fn change(store: &Sqlite, by: UserId, other: UserId, change: MessageChange) {
 }
 
 fn room(store: &Sqlite, owner: UserId) -> RoomName {
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let joined = ask(|done| store.create_room(owner, new, limits, NOW, done)).expect("it is allowed");
     RoomName::Id(joined.row.id)

@@ -157,7 +157,8 @@ impl Pair {
             16..=18 => self.link(rng, what),
             0 => {
                 let kind = kind(rng);
-                let new = || NewRoom { name: format!("Room {kind:?}").into(), kind, topic: None };
+                let new =
+                    || NewRoom { name: format!("Room {kind:?}").into(), kind, topic: None, alias: None };
                 self.both(what, |store| say(ask(|done| store.create_room(user, new(), LIMITS, now, done))));
             }
             1 => {

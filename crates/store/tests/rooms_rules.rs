@@ -551,8 +551,12 @@ impl Run {
         match self.rng.random_range(0..30) {
             0..=1 if self.model.rooms.len() < ROOMS || self.model.owned_by(user) > 0 => {
                 let kind = self.kind();
-                let new =
-                    NewRoom { name: format!("Room {}", self.model.rooms.len()).into(), kind, topic: None };
+                let new = NewRoom {
+                    name: format!("Room {}", self.model.rooms.len()).into(),
+                    kind,
+                    topic: None,
+                    alias: None,
+                };
                 let made = ask(|done| self.store.create_room(me, new, LIMITS, time, done));
                 (self.model.create(user, kind, now), made.map(drop))
             }

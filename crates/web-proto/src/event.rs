@@ -680,6 +680,8 @@ pub enum LeftReason {
     Removed,
     /// Another user has banned this user.
     Banned,
+    /// An owner has closed the room. It exists for nobody any more.
+    Closed,
 }
 
 /// The limits of the server, so that a client can check before it sends.

@@ -956,7 +956,7 @@ fn member() -> impl Strategy<Value = Member<'static>> {
 
 fn left() -> impl Strategy<Value = Left<'static>> {
     use LeftReason::*;
-    let reason = prop::sample::select(vec![Left, Removed, Banned]);
+    let reason = prop::sample::select(vec![Left, Removed, Banned, Closed]);
     (text(), reason).prop_map(|(conversation, reason)| web_proto::Left { conversation, reason })
 }
 

@@ -103,12 +103,15 @@ commands! {
     "create_room", NoRoom: Command::Rooms(rooms::Command::Create { .. }),
     "join", NoRoom: Command::Rooms(rooms::Command::Join { .. }),
     "leave", NoRoom: Command::Rooms(rooms::Command::Leave { .. }),
+    // Members of the widget learn only that the room is closed.
+    "close", NoRoom: Command::Rooms(rooms::Command::Close { .. }),
     // Sessions of the web enter no room, so nobody here hears of those who do.
     "enter", NoRoom: Command::Rooms(rooms::Command::Enter { .. }),
     "exit", NoRoom: Command::Rooms(rooms::Command::Exit { .. }),
     "occupants", NoRoom: Command::Rooms(rooms::Command::ListOccupants { .. }),
     "names", NoRoom: Command::Rooms(rooms::Command::ListNames { .. }),
     "show_room", NoRoom: Command::Rooms(rooms::Command::Show { .. }),
+    "find_room", NoRoom: Command::Rooms(rooms::Command::Find { .. }),
     "member", NoRoom: Command::Rooms(rooms::Command::ChangeMember { .. }),
     "sanction", NoRoom: Command::Rooms(rooms::Command::SanctionMember { .. }),
     "members", NoRoom: Command::Rooms(rooms::Command::ListMembers { .. }),
@@ -214,7 +217,12 @@ impl Room {
                     let topic = Some("t".repeat(200));
                     Request::new(
                         1,
-                        rooms::Command::Create { name: "Bikers".into(), kind: RoomKind::Public, topic },
+                        rooms::Command::Create {
+                            name: "Bikers".into(),
+                            kind: RoomKind::Public,
+                            topic,
+                            alias: None,
+                        },
                     )
                 }
                 _ => Request::new(1, rooms::Command::Join { to: To::Conversation(room.id) }),
@@ -585,7 +593,12 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
             0,
             Request::new(
                 re,
-                rooms::Command::Create { name: "Other".into(), kind: RoomKind::Public, topic: None },
+                rooms::Command::Create {
+                    name: "Other".into(),
+                    kind: RoomKind::Public,
+                    topic: None,
+                    alias: None,
+                },
             ),
         ),
         (
@@ -680,6 +693,8 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         (0, Request::new(re, rooms::Command::ListOccupants { conversation: id })),
         (0, Request::new(re, rooms::Command::ListNames { conversation: missing, users: Vec::new() })),
         (0, Request::new(re, rooms::Command::Show { conversation: id })),
+        (0, Request::new(re, rooms::Command::Find { alias: chat::Alias::parse("bikers").unwrap() })),
+        (0, Request::new(re, rooms::Command::Close { conversation: missing, closing: Box::default() })),
         (0, Request::new(re, rooms::Command::Leave { conversation: id })),
         (0, Request::new(re, rooms::Command::Join { to: to() })),
         (0, Request::new(re, account::Command::Erase { messages: chat::MessagesAfterErasure::Erased })),

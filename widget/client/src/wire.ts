@@ -1420,7 +1420,7 @@ export type Left = {
 };
 
 /** The reason why the user is no longer a member of a room. */
-export type LeftReason = "left" | "removed" | "banned";
+export type LeftReason = "left" | "removed" | "banned" | "closed";
 
 /** A conversation as this user sees it. */
 export type Conversation = {

@@ -127,7 +127,7 @@ impl ImportItem {
         if wanted.name.is_none() || wanted.check().is_err() {
             return Err(ImportRefusal::RoomText);
         }
-        let blank = NewRoom { name: Arc::default(), kind: RoomKind::Private, topic: None };
+        let blank = NewRoom { name: Arc::default(), kind: RoomKind::Private, topic: None, alias: None };
         Ok(ImportItem::Room { key, room: Box::new(wanted.apply(&blank.room())), created })
     }
 }

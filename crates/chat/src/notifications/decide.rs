@@ -155,6 +155,7 @@ mod tests {
             members,
             slow_ms: 0,
             frozen: false,
+            alias: None,
             max_members: 0,
         };
         ConversationOf::Room { room: Arc::new(room), role: Role::Member }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::presence::shown::Shown;
 use crate::rooms::{
-    Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
-    RoomLimits, RoomName, Rooms, Standing,
+    Alias, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged,
+    RoomKind, RoomLimits, RoomName, Rooms, Standing,
 };
 use crate::session::{Asker, Completion};
 use crate::site::trust;
@@ -25,6 +25,7 @@ pub(crate) struct NewRoomOf {
     pub(crate) name: String,
     pub(crate) kind: RoomKind,
     pub(crate) topic: Option<String>,
+    pub(crate) alias: Option<Alias>,
 }
 
 impl Rooms {
@@ -63,7 +64,7 @@ impl Rooms {
         now: Timestamp,
     ) {
         let session = asker.session;
-        let NewRoomOf { name, kind, topic } = wanted;
+        let NewRoomOf { name, kind, topic, alias } = wanted;
         let change = RoomChange { name: Some(name), topic, ..RoomChange::default() };
         let allowed = if asker.guest { Err(Refusal::NotAllowed) } else { change.check() };
         if let Err(refusal) = allowed {
@@ -71,7 +72,8 @@ impl Rooms {
         }
         let RoomChange { name, topic, .. } = change;
         let name = name.unwrap_or_default().trim().into();
-        let room = NewRoom { name, kind, topic: topic.filter(|topic| !topic.is_empty()).map(Arc::from) };
+        let topic = topic.filter(|topic| !topic.is_empty()).map(Arc::from);
+        let room = NewRoom { name, kind, topic, alias: alias.map(|alias| alias.as_str().into()) };
         let (limits, this) = (self.room_limits(asker), self.clone());
         let make = move || {
             let to = AnswerTo::Request(re);

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::command::{Answer, AnswerTo, Policy, command_of};
 use crate::contacts::message_requests::RequestAnswer;
 use crate::rooms::{
-    AvatarChange, LinkCode, MemberAction, NewRoomOf, Nickname, RoomChange, RoomKind, RoomSanction, Rooms,
+    Alias, AvatarChange, Closing, LinkCode, MemberAction, NewRoomOf, Nickname, RoomChange, RoomKind,
+    RoomSanction, Rooms,
 };
 use crate::session::Context;
 use crate::session::publication::Publication;
@@ -22,6 +23,8 @@ pub enum Command {
         name: String,
         kind: RoomKind,
         topic: Option<String>,
+        /// The name in its address, if an app creates it. [`Refusal::UserExists`]: another room has or had it.
+        alias: Option<Alias>,
     },
     Change {
         conversation: ConversationId,
@@ -37,6 +40,11 @@ pub enum Command {
     },
     Leave {
         conversation: ConversationId,
+    },
+    /// Closes a room of the owner for good. Answered by `Left`.
+    Close {
+        conversation: ConversationId,
+        closing: Box<Closing>,
     },
     /// Enters a room with this session, and joins it first if the user is no member. With a nickname, also changes the
     /// member's one. Answered by `Entered`.
@@ -60,6 +68,10 @@ pub enum Command {
     /// Shows a room that the user may read. Answered by `Rooms`.
     Show {
         conversation: ConversationId,
+    },
+    /// Finds the room with this alias, if the user may enter it. Answered by `Rooms`.
+    Find {
+        alias: Alias,
     },
     AnswerRequest {
         conversation: ConversationId,
@@ -107,7 +119,7 @@ pub enum Command {
 
 command_of! {
     Rooms, Command:
-    Create, Change, List, Join, Leave, Enter, Exit, ListOccupants, ListNames, Show, AnswerRequest, ChangeMember, SanctionMember, ListMembers, MakeLink, ListLinks, RevokeLink,
+    Create, Change, List, Join, Leave, Close, Enter, Exit, ListOccupants, ListNames, Show, Find, AnswerRequest, ChangeMember, SanctionMember, ListMembers, MakeLink, ListLinks, RevokeLink,
     OpenLink, JoinByLink,
 }
 
@@ -137,6 +149,10 @@ impl Command {
                 let speaks = !sanction.reason.is_empty();
                 Policy { speaks, is_seen_by_others: speaks, ..Policy::RECORDED }
             }
+            Command::Close { closing, .. } => {
+                let speaks = closing.texts().next().is_some();
+                Policy { speaks, is_seen_by_others: speaks, ..Policy::RECORDED }
+            }
             // Each entry writes to others. A nickname is a text for them.
             Command::Enter { nickname, .. } => {
                 Policy { counts_as: Some(RequestKind::Enter), ..Policy::speaks(nickname.is_some()) }
@@ -145,6 +161,7 @@ impl Command {
             Command::ListOccupants { .. }
             | Command::ListNames { .. }
             | Command::Show { .. }
+            | Command::Find { .. }
             | Command::List { .. }
             | Command::Join { .. }
             | Command::Leave { .. }
@@ -159,8 +176,12 @@ impl Command {
 
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
-            Command::Create { name, kind: _, topic } => Publication {
-                texts: std::iter::once(name).chain(topic).map(String::as_str).collect(),
+            Command::Create { name, kind: _, topic, alias } => Publication {
+                texts: std::iter::once(name)
+                    .chain(topic)
+                    .map(String::as_str)
+                    .chain(alias.as_ref().map(Alias::as_str))
+                    .collect(),
                 ..Publication::default()
             },
             Command::Change { conversation: _, change } => {
@@ -178,6 +199,9 @@ impl Command {
                     can_wait: false,
                 }
             }
+            Command::Close { conversation: _, closing } => {
+                Publication { texts: closing.texts().collect(), ..Publication::default() }
+            }
             // The member sees the reason.
             Command::SanctionMember { conversation: _, user: _, sanction } => {
                 let RoomSanction { kind: _, until: _, reason, shows_reason: _ } = sanction;
@@ -194,6 +218,7 @@ impl Command {
             | Command::ListOccupants { conversation: _ }
             | Command::ListNames { conversation: _, users: _ }
             | Command::Show { conversation: _ }
+            | Command::Find { alias: _ }
             | Command::Join { to: _ }
             | Command::Leave { conversation: _ }
             | Command::AnswerRequest { conversation: _, answer: _ }
@@ -212,8 +237,8 @@ impl Rooms {
         let Context { asker, re, flagged, now, .. } = context;
         let re = re.unwrap_or_default();
         match command {
-            Command::Create { name, kind, topic } => {
-                self.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
+            Command::Create { name, kind, topic, alias } => {
+                self.create_room(&asker, re, NewRoomOf { name, kind, topic, alias }, flagged, now);
             }
             Command::Change { conversation, change } => {
                 self.change_room(&asker, re, conversation, *change, flagged, now);
@@ -233,6 +258,10 @@ impl Rooms {
                 self.list_names(asker.session, re, conversation, users)
             }
             Command::Show { conversation } => self.show_room(asker.session, re, conversation),
+            Command::Find { alias } => self.find_room(asker.session, re, alias, now),
+            Command::Close { conversation, closing } => {
+                self.close_room(&asker, re, conversation, *closing, now);
+            }
             Command::Leave { conversation } => self.leave(&asker, re, conversation),
             Command::AnswerRequest { conversation, answer } => {
                 self.answer_room_request(&asker, re, conversation, answer, now);

@@ -322,6 +322,7 @@ mod tests {
             slow_ms: 0,
             frozen: false,
             members: 3,
+            alias: None,
             max_members: 0,
         }
     }

@@ -20,7 +20,7 @@ impl MemberState {
         match self {
             MemberState::In(role) => Standing::In(role),
             MemberState::Out(LeftReason::Banned) => Standing::Banned,
-            MemberState::Out(LeftReason::Left | LeftReason::Removed) => Standing::Out,
+            MemberState::Out(LeftReason::Left | LeftReason::Removed | LeftReason::Closed) => Standing::Out,
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
     const MUTED: MemberState = MemberState::In(Role::Muted);
 
     fn room(members: u32, max_members: u32) -> Room {
-        let new = NewRoom { name: "Bikes".into(), kind: RoomKind::Public, topic: None };
+        let new = NewRoom { name: "Bikes".into(), kind: RoomKind::Public, topic: None, alias: None };
         Room { members, max_members, ..new.room() }
     }
 

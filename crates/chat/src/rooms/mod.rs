@@ -5,6 +5,8 @@
 //! store's answer contains the data for the events.
 
 mod administer;
+mod alias;
+mod closing;
 mod command;
 mod event;
 mod invitations;
@@ -26,6 +28,8 @@ use serde::{Deserialize, Serialize};
 
 pub use administer::MOST_LEFT_BY_BLOCK;
 pub(crate) use administer::NewRoomOf;
+pub use alias::Alias;
+pub use closing::{Closing, MOST_CLOSED_AT_ONCE};
 pub use command::{Command, MemberList};
 pub use event::Event;
 pub use invitations::{
@@ -49,7 +53,7 @@ pub use occupancy::{MOST_ENTERED, MOST_NAMED_AT_ONCE, MOST_SHOWN, Occupant, Occu
 pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator, may_moderate_message};
 pub use seen_by::{MOST_SEEN_BY, Markers};
 pub use store::{
-    Entered, Joined, MemberRow, MembersPage, Named, NewRoom, RoomChanged, RoomStore, RoomsPage,
+    Entered, Joined, MemberRow, MembersPage, Named, NewRoom, RoomChanged, RoomClosed, RoomStore, RoomsPage,
     SanctionedPage,
 };
 
@@ -118,6 +122,8 @@ pub struct Room {
     pub avatar: Option<RoomAvatar>,
     /// The page of the room. Such a room is created on demand, without an owner, and is not listed.
     pub page: Option<Arc<str>>,
+    /// The name in its address, if an app has created it. Such a room has no other address in apps.
+    pub alias: Option<Arc<str>>,
     /// 0: no slow mode.
     pub slow_ms: u32,
     pub frozen: bool,
@@ -229,6 +235,8 @@ pub enum LeftReason {
     Left,
     Removed,
     Banned,
+    /// An owner has closed the room.
+    Closed,
 }
 
 impl RoomLimits {
@@ -367,6 +375,7 @@ mod tests {
         topic: Some("Two wheels".into()),
         avatar: None,
         page: None,
+        alias: None,
         slow_ms: 1_000,
         frozen: false,
         members: 3,

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use crate::command::AnswerTo;
 use crate::directory::fold;
 use crate::privacy::{Audience, Visibility};
-use crate::rooms::{Entered, Event, LeftReason, Nickname, Role, RoomName, Rooms};
+use crate::rooms::{Alias, Closing, Entered, Event, LeftReason, Nickname, Role, RoomName, Rooms};
 use crate::session::{Asker, Completion, Sessions};
 use crate::{
     Conversation, ConversationId, ConversationOf, Refusal, SessionHandle, SessionId, SetPresence, Sub,
@@ -55,6 +55,8 @@ pub enum OccupantChange {
     Renamed { from: Arc<str> },
     /// The user has gone. None: and is still a member.
     Gone(Option<LeftReason>),
+    /// The room was closed, so this session and all others are out of it.
+    Closed(Arc<Closing>),
 }
 
 /// Occupants by room, and rooms by session.
@@ -321,6 +323,22 @@ impl Occupancy {
         self.changed(table);
     }
 
+    /// The room was closed: each session in it gets the end of its own visit.
+    fn closed(&self, sessions: &Sessions, room: ConversationId, closing: &Arc<Closing>) {
+        if self.is_empty() {
+            return;
+        }
+        let mut table = self.lock();
+        let Some(now) = table.by_room.remove(&room) else { return };
+        for here in now.by_user.into_values() {
+            for session in &here.sessions {
+                table.forget_room_of(*session, room);
+            }
+            send(sessions, &here.sessions, room, here.occupant, OccupantChange::Closed(closing.clone()));
+        }
+        self.changed(table);
+    }
+
     fn role_changed(&self, sessions: &Sessions, user: UserId, room: ConversationId, role: Role) {
         if self.is_empty() {
             return;
@@ -478,6 +496,10 @@ impl Rooms {
         self.occupancy.member_gone(&self.sessions, user, room, reason);
     }
 
+    pub(crate) fn occupants_of_closed(&self, room: ConversationId, closing: &Arc<Closing>) {
+        self.occupancy.closed(&self.sessions, room, closing);
+    }
+
     pub(crate) fn occupant_has_role(&self, user: UserId, room: ConversationId, role: Role) {
         self.occupancy.role_changed(&self.sessions, user, room, role);
     }
@@ -536,5 +558,13 @@ impl Rooms {
             this.sessions.answer(session.handle, re, Event::Rooms { rooms: vec![(room, found)], next: None });
         });
         self.store.room(room, session.user, done);
+    }
+
+    /// The room with this alias, for a user who may enter it.
+    pub(crate) fn find_room(self: &Arc<Self>, session: SessionId, re: u64, alias: Alias, now: Timestamp) {
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, found| {
+            this.sessions.answer(session.handle, re, Event::Rooms { rooms: vec![found], next: None });
+        });
+        self.store.find_room(alias, session.user, now, done);
     }
 }

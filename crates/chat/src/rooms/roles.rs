@@ -61,6 +61,8 @@ pub enum Act {
     Configure,
     /// Changes the name, the picture or the kind.
     Rename,
+    /// Closes the room for good.
+    Close,
 }
 
 impl Act {
@@ -141,7 +143,7 @@ fn member_may(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
             Role::Member | Role::Muted => false,
         },
         Act::SetRole { .. } => return Err(Refusal::NoSuchUser),
-        Act::Rename => role == Role::Owner,
+        Act::Rename | Act::Close => role == Role::Owner,
     };
     if allowed { Ok(()) } else { Err(Refusal::NotAllowed) }
 }

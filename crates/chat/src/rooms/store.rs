@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::rooms::invitations::RoomRequestStore;
 use crate::rooms::invite_links::LinkStore;
 use crate::rooms::{
-    Markers, MemberAction, Nickname, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
-    RoomSanction, Standing,
+    Alias, Markers, MemberAction, Nickname, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers,
+    RoomName, RoomSanction, Standing,
 };
 use crate::store::MemberChanged;
 use crate::users::store::UserStore;
@@ -63,6 +63,17 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         limits: RoomLimits,
         now: Timestamp,
         done: Done<Result<Entered, Refusal>>,
+    );
+    /// Closes a room, and ends at most [`MOST_CLOSED_AT_ONCE`](crate::rooms::MOST_CLOSED_AT_ONCE) memberships, that of `by`
+    /// last. Links end, requests are hidden, the picture is removed, and its alias is never free again. The last slice is
+    /// recorded with the reason.
+    fn close_room(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        reason: Option<Arc<str>>,
+        now: Timestamp,
+        done: Done<Result<RoomClosed, Refusal>>,
     );
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
     /// `user` has blocked `blocked`, and leaves private rooms that `blocked` alone owns, like `leave_room`:
@@ -118,6 +129,15 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
     );
     /// A room that the user may [read](crate::rooms::Act::Read).
     fn room(&self, room: ConversationId, asker: UserId, done: Done<Result<Room, Refusal>>);
+    /// The room with this alias, if the user may enter it. All others answer
+    /// [`NoSuchConversation`](Refusal::NoSuchConversation), except for a user who is banned there.
+    fn find_room(
+        &self,
+        alias: Alias,
+        asker: UserId,
+        now: Timestamp,
+        done: Done<Result<(ConversationId, Room), Refusal>>,
+    );
     /// Nicknames, or display names of users without one, in a room that the asker may read. Unknown users are left out.
     fn nicknames(
         &self,
@@ -147,18 +167,20 @@ pub struct NewRoom {
     pub name: Arc<str>,
     pub kind: RoomKind,
     pub topic: Option<Arc<str>>,
+    pub alias: Option<Arc<str>>,
 }
 
 impl NewRoom {
     /// A new room with default rules and no members. For stores.
     pub fn room(self) -> Room {
-        let NewRoom { name, kind, topic } = self;
+        let NewRoom { name, kind, topic, alias } = self;
         Room {
             name,
             kind,
             topic,
             avatar: None,
             page: None,
+            alias,
             slow_ms: 0,
             frozen: false,
             members: 0,
@@ -168,7 +190,7 @@ impl NewRoom {
 
     /// The new room of a page. For stores.
     pub fn of_page(page: &PageKey) -> Room {
-        let new = NewRoom { name: page.room_name(), kind: RoomKind::Public, topic: None };
+        let new = NewRoom { name: page.room_name(), kind: RoomKind::Public, topic: None, alias: None };
         Room { page: Some(page.shared()), ..new.room() }
     }
 }
@@ -200,6 +222,16 @@ pub struct RoomChanged {
     pub position: Position,
     /// The users to notify, by number.
     pub members: Arc<Vec<u32>>,
+}
+
+/// One slice of a room that is closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomClosed {
+    /// The users who are no members any more, by number.
+    pub members: Vec<u32>,
+    pub position: Position,
+    /// Members are left.
+    pub more: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

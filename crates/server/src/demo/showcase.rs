@@ -169,7 +169,8 @@ fn open(store: &dyn Store, blobs: &dyn Blobs, site: SiteId, room: &Room, now: Ti
     let limits = RoomLimits::default();
     let oldest = room.lines.iter().map(|line| line.minutes_ago).max().unwrap_or(0);
     let begun = ago(now, oldest + 60);
-    let new = NewRoom { name: room.name.into(), kind: room.kind, topic: Some(room.topic.into()) };
+    let new =
+        NewRoom { name: room.name.into(), kind: room.kind, topic: Some(room.topic.into()), alias: None };
     let owner = user(store, site, room.owner)?;
     let id = allowed(wait(|done| store.create_room(owner, new, limits, begun, done))?)?.row.id;
     for member in room.members {

@@ -31,6 +31,11 @@ pub(crate) fn create(
     if let Err(refusal) = limits.has_place_for(rooms?).and(limits.may_own_more(owned?)) {
         return Ok(Err(refusal));
     }
+    if let Some(alias) = &new.alias
+        && super::of_alias(batch.db, owner.site, alias)?.is_some()
+    {
+        return Ok(Err(Refusal::UserExists));
+    }
     // Another process may have removed the site a moment ago.
     if user::sub_of(batch.db, owner)?.is_none() {
         return Err(Fault::Invalid("the owner does not exist"));
@@ -71,8 +76,8 @@ fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Ou
     let changed = batch.next_number();
     let sql = sql!(
         "INSERT INTO room (site, key, seq, position, active, changed, members, kind, slow_ms, frozen, created, \
-               name, folded, topic, avatar, page, max_members) \
-               VALUES ($1, $2, 0, 0, $3, $4, 0, $5, $6, $7, $3, $8, $9, $10, $11, $12, $13)"
+               name, folded, topic, avatar, page, max_members, alias) \
+               VALUES ($1, $2, 0, 0, $3, $4, 0, $5, $6, $7, $3, $8, $9, $10, $11, $12, $13, $14)"
     );
     batch.db.prepare_cached(sql)?.execute(params![
         site.0,
@@ -88,6 +93,7 @@ fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Ou
         room.avatar.as_ref().map(avatar_text),
         room.page.as_deref(),
         room.max_members,
+        room.alias.as_deref(),
     ])?;
     let newest = Newest { seq: 0, position: 0 };
     Ok(RoomRow { id, newest, active: now, changed, room: Arc::new(room) })

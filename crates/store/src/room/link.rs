@@ -267,6 +267,14 @@ pub(super) fn end_in_room(db: &Connection, id: ConversationId, rules: Rules) -> 
     end_by_rules(db, id, rules, invitations(db, id.site)?)
 }
 
+/// The room is closed.
+pub(super) fn end_all(db: &Connection, id: ConversationId) -> Outcome<()> {
+    for num in authors(db, id)? {
+        end_of_author(db, id, UserId { site: id.site, num })?;
+    }
+    Ok(())
+}
+
 /// Ends the links of authors who may not keep them.
 fn end_by_rules(db: &Connection, id: ConversationId, rules: Rules, of_site: Invitations) -> Outcome<()> {
     for num in authors(db, id)? {

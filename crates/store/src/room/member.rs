@@ -106,11 +106,11 @@ pub(crate) fn has_place(
     Ok(limits.has_place_for(rooms))
 }
 
-/// The number of rooms that the user owns and that were created after `since`.
+/// The number of rooms that the user owns, or owned when they were closed, and that were created after `since`.
 pub(crate) fn made_since(db: &Connection, user: UserId, since: Timestamp) -> Outcome<u32> {
     let sql = sql!(
         "SELECT count(*) FROM membership m JOIN room r ON r.site = m.site AND r.key = m.room \
-               WHERE m.site = $1 AND m.user = $2 AND m.state = 0 AND r.created >= $3"
+               WHERE m.site = $1 AND m.user = $2 AND m.state IN (0, 12) AND r.created >= $3"
     );
     let values = params![user.site.0, user.num, since.0 as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chat::{
-    Act, ConversationId, Entered, Named, Nickname, Occupant, Refusal, Role, Room, RoomLimits, RoomName, Sub,
-    Timestamp, UserId, may,
+    Act, Alias, ConversationId, Entered, Named, Nickname, Occupant, Refusal, Role, Room, RoomLimits,
+    RoomName, Sub, Timestamp, UserId, may,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -141,6 +141,20 @@ pub(crate) fn list(
 
 pub(crate) fn room(db: &Connection, id: ConversationId, asker: UserId) -> Outcome<Result<Room, Refusal>> {
     Ok(allowed(db, id, asker, Act::Read)?.map(|(row, _)| Arc::unwrap_or_clone(row.room)))
+}
+
+/// The room with this alias, for a user who may enter it.
+pub(crate) fn find(
+    db: &Connection,
+    alias: &Alias,
+    asker: UserId,
+    now: Timestamp,
+) -> Outcome<Result<(ConversationId, Room), Refusal>> {
+    let Some(room) = super::of_alias(db, asker.site, alias.as_str())? else {
+        return Ok(Err(Refusal::NoSuchConversation));
+    };
+    let id = room.id;
+    Ok(may_enter(db, id, asker, now)?.map(|()| (id, Arc::unwrap_or_clone(room.room))))
 }
 
 /// A member as an occupant of the room.

@@ -266,13 +266,14 @@ pub(crate) fn forget_asker(db: &Connection, user: UserId) -> Outcome<()> {
 
 // ---- reads ----
 
-/// Requests of banned users are hidden, and cannot be accepted.
+/// Requests of banned users and for closed rooms are hidden, and cannot be accepted.
 macro_rules! pending {
     ($rest:literal) => {
         sql!(concat!(
             "SELECT r.room, r.asker, r.changed, r.time FROM room_request r \
              JOIN user u ON u.site = r.site AND u.num = r.asker \
-             WHERE r.site = $1 AND r.user = $2 AND r.state = 0 AND u.banned = 0 ",
+             WHERE r.site = $1 AND r.user = $2 AND r.state = 0 AND u.banned = 0 \
+             AND NOT EXISTS (SELECT 1 FROM room WHERE site = r.site AND key = r.room AND kind = 3) ",
             $rest
         ))
     };

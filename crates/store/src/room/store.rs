@@ -1,12 +1,14 @@
 //! The slice of rooms: queues each request with its completion.
 
+use std::sync::Arc;
+
 use chat::{
-    ConversationId, Done, Entered, Joined, MemberAction, MemberChanged, MembersPage, Named, NewRoom,
-    Nickname, Position, Refusal, Room, RoomChange, RoomChanged, RoomLimits, RoomMembers, RoomName,
-    RoomSanction, RoomStore, RoomsPage, SanctionedPage, SiteId, Sub, Timestamp, UserId,
+    Alias, ConversationId, Done, Entered, Joined, MemberAction, MemberChanged, MembersPage, Named, NewRoom,
+    Nickname, Position, Refusal, Room, RoomChange, RoomChanged, RoomClosed, RoomLimits, RoomMembers,
+    RoomName, RoomSanction, RoomStore, RoomsPage, SanctionedPage, SiteId, Sub, Timestamp, UserId,
 };
 
-use super::{change, list, member, nickname};
+use super::{change, close, list, member, nickname};
 use crate::sqlite::Sqlite;
 use crate::writer;
 
@@ -54,6 +56,17 @@ impl RoomStore for Sqlite {
         done: Done<Result<Entered, Refusal>>,
     ) {
         self.write(move |batch| nickname::enter(batch, room, user, nickname.as_ref(), limits, now), done);
+    }
+
+    fn close_room(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        reason: Option<Arc<str>>,
+        now: Timestamp,
+        done: Done<Result<RoomClosed, Refusal>>,
+    ) {
+        self.write(move |batch| close::some(batch, room, by, reason.as_deref(), now), done);
     }
 
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>) {
@@ -122,6 +135,16 @@ impl RoomStore for Sqlite {
 
     fn room(&self, room: ConversationId, asker: UserId, done: Done<Result<Room, Refusal>>) {
         self.read(move |db| nickname::room(db, room, asker), done);
+    }
+
+    fn find_room(
+        &self,
+        alias: Alias,
+        asker: UserId,
+        now: Timestamp,
+        done: Done<Result<(ConversationId, Room), Refusal>>,
+    ) {
+        self.read(move |db| nickname::find(db, &alias, asker, now), done);
     }
 
     fn nicknames(

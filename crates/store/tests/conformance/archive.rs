@@ -120,7 +120,7 @@ fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -
 }
 
 fn room(store: &dyn Store, owner: UserId, name: &str) -> chat::ConversationId {
-    let room = NewRoom { name: name.into(), kind: RoomKind::Private, topic: None };
+    let room = NewRoom { name: name.into(), kind: RoomKind::Private, topic: None, alias: None };
     ask(|done| store.create_room(owner, room, LIMITS, NOW, done)).expect("it is allowed").row.id
 }
 

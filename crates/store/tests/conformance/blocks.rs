@@ -14,7 +14,7 @@ const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
 const BLOCKED: Relation = Relation { of_a: Side::BLOCKED, of_b: Side::NONE };
 
 fn create(store: &dyn Store, owner: UserId, kind: RoomKind) -> ConversationId {
-    let room = NewRoom { name: "Bikers".into(), kind, topic: None };
+    let room = NewRoom { name: "Bikers".into(), kind, topic: None, alias: None };
     ask(|done| store.create_room(owner, room, LIMITS, NOW, done)).expect("it is allowed").row.id
 }
 

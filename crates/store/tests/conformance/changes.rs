@@ -255,7 +255,7 @@ pub(crate) fn too_many_changes_make_a_device_reload_the_conversation(store: &dyn
 pub(crate) fn changes_in_a_room_obey_its_rules_and_reach_all_members(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
-    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let joined = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("there is room");
     let id = joined.row.id;
@@ -351,7 +351,7 @@ pub(crate) fn pinned_messages_are_listed_until_they_are_deleted(store: &dyn Stor
 
 pub(crate) fn only_moderators_pin_in_a_room(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Private, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Private, topic: None, alias: None };
     let limits = RoomLimits::default();
     let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("nothing forbids it").row.id;
     let post = Post {

@@ -154,7 +154,7 @@ fn change(
 }
 
 fn room(store: &dyn Store, owner: UserId) -> ConversationId {
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     ask(|done| store.create_room(owner, new, limits, NOW, done)).expect("nothing forbids it").row.id
 }

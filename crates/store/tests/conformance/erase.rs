@@ -42,7 +42,7 @@ fn bodies(store: &dyn Store, reader: UserId, id: ConversationId) -> Vec<(String,
 }
 
 fn room(store: &dyn Store, owner: UserId, members: &[UserId]) -> ConversationId {
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let joined = ask(|done| store.create_room(owner, new, limits, NOW, done)).expect("it is made");
     for member in members {

@@ -32,7 +32,7 @@ pub(crate) fn an_export_has_each_message_of_the_member_once(store: &dyn Store) {
         say(store, cat, bob, &format!("cb{n}"), "not hers");
     }
     let limits = RoomLimits::default();
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("it is made").row.id;
     ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("he may");
     for (n, from) in [ann, bob, ann, bob, ann].into_iter().enumerate() {

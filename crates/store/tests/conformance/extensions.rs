@@ -48,7 +48,7 @@ pub(crate) fn an_extension_is_read_wherever_its_message_is(store: &dyn Store) {
 
 pub(crate) fn an_extension_of_a_room_message_is_read_by_its_members(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let id = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("it is made").row.id;
     ask(|done| store.join_room(RoomName::Id(id), bob, limits, NOW, done)).expect("it is public");

@@ -286,7 +286,7 @@ pub(crate) fn what_is_in_no_message_grows_stale(store: &dyn Store) {
 pub(crate) fn a_room_accepts_files_of_users_who_may_write(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
-    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("it is allowed").row.id;
     ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("it is public");
@@ -325,7 +325,7 @@ pub(crate) fn a_room_accepts_files_of_users_who_may_write(store: &dyn Store) {
 
 pub(crate) fn a_room_has_one_picture_which_counts_until_it_is_replaced(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let room = |owner| {
         let new = new.clone();
@@ -394,7 +394,7 @@ pub(crate) fn a_room_has_one_picture_which_counts_until_it_is_replaced(store: &d
 
 pub(crate) fn who_keeps_order_may_remove_the_picture_of_a_room(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("it is allowed").row.id;
     ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("it is public");
@@ -441,7 +441,7 @@ pub(crate) fn an_open_file_goes_with_the_first_message_that_has_it(store: &dyn S
     assert_eq!(send(store, ann, carl, "a-2", &[file]), Err(Refusal::NoSuchFile));
 
     // A file of a room and an open one, in one message.
-    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("it is allowed").row.id;
     let files = vec![ready_for_room(store, ann, 2, room), create_open(store, ann, 3).expect("she may")];

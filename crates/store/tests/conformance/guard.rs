@@ -130,7 +130,7 @@ pub(crate) fn the_shadow_keeps_the_newest(store: &dyn Store) {
 
 pub(crate) fn no_message_is_held_if_its_sender_may_not_write(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
-    let new_room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new_room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let limits = RoomLimits::default();
     let room = ask(|done| store.create_room(ann, new_room, limits, NOW, done)).expect("made").row.id;
     let held =

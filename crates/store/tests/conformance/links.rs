@@ -15,7 +15,7 @@ const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
 const LATER: Timestamp = Timestamp(NOW.0 + 1_000);
 
 fn room(store: &dyn Store, owner: UserId, kind: RoomKind) -> ConversationId {
-    let new = NewRoom { name: "Bikers".into(), kind, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind, topic: None, alias: None };
     ask(|done| store.create_room(owner, new, LIMITS, NOW, done)).expect("it is made").row.id
 }
 

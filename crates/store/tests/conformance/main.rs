@@ -209,6 +209,8 @@ every_store! {
         members_enter_under_nicknames,
         a_post_names_its_author_on_request,
         there_are_only_so_many_members_and_rooms,
+        a_closed_room_exists_for_nobody,
+        a_large_room_is_closed_in_slices,
         members_and_rooms_are_listed_by_name,
         members_of_small_rooms_see_how_far_the_others_are,
         an_archived_room_comes_back_with_the_next_message,

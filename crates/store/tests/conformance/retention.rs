@@ -123,7 +123,7 @@ pub(crate) fn a_room_may_keep_for_another_time(store: &dyn Store) {
     let rooms: Vec<ConversationId> = ["Bikers", "Archive"]
         .into_iter()
         .map(|name| {
-            let new = NewRoom { name: name.into(), kind: RoomKind::Public, topic: None };
+            let new = NewRoom { name: name.into(), kind: RoomKind::Public, topic: None, alias: None };
             ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("it is made").row.id
         })
         .collect();

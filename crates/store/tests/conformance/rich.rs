@@ -300,7 +300,7 @@ pub(crate) fn files_are_not_forwarded_to_strangers(store: &dyn Store) {
 }
 
 fn room(store: &dyn Store, owner: UserId, others: &[UserId]) -> ConversationId {
-    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None, alias: None };
     let room = ask(|done| store.create_room(owner, new, LIMITS, NOW, done)).expect("it is allowed").row.id;
     for user in others {
         ask(|done| store.join_room(RoomName::Id(room), *user, LIMITS, NOW, done)).expect("it is public");
@@ -481,7 +481,7 @@ pub(crate) fn one_message_is_readable_by_members_only(store: &dyn Store) {
     for seq in [0, 2, u64::MAX >> 1] {
         assert_eq!(one(bob, id, seq), Err(Refusal::NoSuchMessage));
     }
-    let new = NewRoom { name: "Ours".into(), kind: RoomKind::Private, topic: None };
+    let new = NewRoom { name: "Ours".into(), kind: RoomKind::Private, topic: None, alias: None };
     let room = ask(|done| store.create_room(ann, new, LIMITS, NOW, done)).expect("it is allowed").row.id;
     post(store, room, ann, "a-2", "inside", None).expect("hers");
     assert_eq!(one(ann, room, 1).as_deref(), Ok("inside"));

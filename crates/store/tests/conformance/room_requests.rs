@@ -13,7 +13,8 @@ const CONTACT: AddRule = AddRule { how: AddAs::Member, per_day: None };
 const STRANGER: AddRule = AddRule { how: AddAs::Request(LinkRule::Refused), per_day: Some(1_000) };
 
 fn create(store: &dyn Store, owner: UserId) -> ConversationId {
-    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Private, topic: Some("Wheels".into()) };
+    let room =
+        NewRoom { name: "Bikers".into(), kind: RoomKind::Private, topic: Some("Wheels".into()), alias: None };
     ask(|done| store.create_room(owner, room, LIMITS, NOW, done)).expect("it is allowed").row.id
 }
 

@@ -15,7 +15,7 @@ use crate::two_users;
 const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
 
 fn create(store: &dyn Store, owner: UserId, kind: RoomKind) -> ConversationId {
-    let room = NewRoom { name: "Bikers".into(), kind, topic: Some("Two wheels".into()) };
+    let room = NewRoom { name: "Bikers".into(), kind, topic: Some("Two wheels".into()), alias: None };
     ask(|done| store.create_room(owner, room, LIMITS, NOW, done)).expect("it is allowed").row.id
 }
 
@@ -302,7 +302,7 @@ pub(crate) fn there_are_only_so_many_members_and_rooms(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let carl = put(store, site, "carl");
     let limits = RoomLimits { members: 2, per_user: 2, owned: 1 };
-    let new = || NewRoom { name: "x".into(), kind: RoomKind::Public, topic: None };
+    let new = || NewRoom { name: "x".into(), kind: RoomKind::Public, topic: None, alias: None };
     let room = ask(|done| store.create_room(ann, new(), limits, NOW, done)).expect("the first").row.id;
     assert_eq!(
         ask(|done| store.create_room(ann, new(), limits, NOW, done)).map(|_| ()),
@@ -320,6 +320,79 @@ pub(crate) fn there_are_only_so_many_members_and_rooms(store: &dyn Store) {
     let name = RoomName::Page(site, PageKey::parse("/2").expect("one line"));
     let looked = ask(|done| store.room_history(name, bob, None, None, 1, done)).expect("all may");
     assert_eq!(looked.0, None, "who cannot join does not make it");
+}
+
+pub(crate) fn a_closed_room_exists_for_nobody(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
+    let alias = |text: &str| chat::Alias::parse(text).expect("a name");
+    let new = |text: &str| NewRoom {
+        name: text.into(),
+        kind: RoomKind::Public,
+        topic: None,
+        alias: Some(alias(text).as_str().into()),
+    };
+    let create = |owner, text: &str| ask(|done| store.create_room(owner, new(text), LIMITS, NOW, done));
+    let room = create(ann, "bikers").expect("it is allowed").row.id;
+    assert_eq!(create(bob, "bikers").map(|_| ()), Err(Refusal::UserExists));
+    let find = |user| {
+        ask(|done| store.find_room(alias("bikers"), user, NOW, done))
+            .map(|(id, room)| (id, room.alias.is_some()))
+    };
+    assert_eq!(find(bob), Ok((room, true)));
+    assert!(join(store, room, bob).is_ok());
+    post(store, room, bob, "1", "hello").expect("a member");
+    assert!(act(store, room, ann, bob, MemberAction::SetRole(Role::Moderator)).is_ok());
+    let rule = chat::AddRule { how: chat::AddAs::Request(chat::LinkRule::Refused), per_day: None };
+    let add = chat::AddMember { room, by: ann, user: carl, rule, time: NOW };
+    assert!(ask(|done| store.add_member(add, LIMITS, done)).expect("he is asked").requested);
+    let code = chat::LinkCode::of([7; 16]);
+    let link = chat::NewLink { code, until: Timestamp(NOW.0 + 1_000), uses: None };
+    ask(|done| store.make_link(room, ann, link, NOW, done)).expect("it is hers");
+    let before = snapshot(store, bob, None).position;
+
+    let close = |by| ask(|done| store.close_room(room, by, Some("Moved".into()), NOW, done));
+    assert_eq!(close(bob).map(|_| ()), Err(Refusal::NotAllowed), "a moderator is no owner");
+    assert_eq!(close(dora).map(|_| ()), Err(Refusal::NotAMember));
+    let closed = close(ann).expect("it is hers");
+    assert_eq!((&closed.members[..], closed.more), (&[bob.num, ann.num][..], false));
+
+    for user in [ann, bob, carl, dora] {
+        assert_eq!(join(store, room, user).map(|_| ()), Err(Refusal::NoSuchConversation));
+        assert_eq!(post(store, room, user, "2", "x").map(|_| ()), Err(Refusal::NoSuchConversation));
+        let history = ask(|done| store.room_history(RoomName::Id(room), user, None, None, 9, done));
+        assert_eq!(history.map(|_| ()), Err(Refusal::NoSuchConversation));
+        assert_eq!(find(user), Err(Refusal::NoSuchConversation));
+        assert!(snapshot(store, user, None).conversations.rows.iter().all(|row| row.id != room));
+    }
+    let by_link = ask(|done| store.join_link(code, dora, LIMITS, NOW, done));
+    assert_eq!(by_link.map(|_| ()), Err(Refusal::BadInvitation));
+    assert_eq!(close(ann).map(|_| ()), Err(Refusal::NoSuchConversation), "twice");
+    assert_eq!(snapshot(store, bob, Some(before)).left, [(room, LeftReason::Closed)]);
+    assert_eq!(create(dora, "bikers").map(|_| ()), Err(Refusal::UserExists), "its address is not free");
+    assert_eq!(ask(|done| store.rooms_made(ann, NOW, done)), 1, "it still counts");
+    assert_eq!(ask(|done| store.rooms_made(bob, NOW, done)), 0);
+}
+
+pub(crate) fn a_large_room_is_closed_in_slices(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok());
+    assert!(act(store, room, ann, bob, MemberAction::SetRole(Role::Owner)).is_ok());
+    for number in 0..chat::MOST_CLOSED_AT_ONCE {
+        assert!(join(store, room, put(store, site, &format!("member-{number}"))).is_ok());
+    }
+    let close = || ask(|done| store.close_room(room, ann, None, NOW, done)).expect("it is hers");
+    let first = close();
+    assert_eq!((first.members.len() as u32, first.more), (chat::MOST_CLOSED_AT_ONCE, true));
+    assert!(
+        first.members.contains(&bob.num) && !first.members.contains(&ann.num),
+        "owners first, but the closer"
+    );
+    let newcomer = put(store, site, "newcomer");
+    assert_eq!(join(store, room, newcomer).map(|_| ()), Err(Refusal::NoSuchConversation));
+    let last = close();
+    assert_eq!((last.members.len(), last.members.last(), last.more), (2, Some(&ann.num), false));
 }
 
 pub(crate) fn members_and_rooms_are_listed_by_name(store: &dyn Store) {
@@ -341,7 +414,7 @@ pub(crate) fn members_and_rooms_are_listed_by_name(store: &dyn Store) {
     put_named(store, site, "bob", "Éva");
     assert_eq!(subs(None), "ann u1 u2 bob");
     for (name, kind) in [("Alpha", RoomKind::Announcement), ("Beta", RoomKind::Private)] {
-        let new = NewRoom { name: name.into(), kind, topic: None };
+        let new = NewRoom { name: name.into(), kind, topic: None, alias: None };
         assert!(ask(|done| store.create_room(ann, new, LIMITS, NOW, done)).is_ok());
     }
     let names = |query: Option<&str>, limit| {

@@ -69,7 +69,7 @@ fn sanction(user: UserId, kind: SanctionKind, until: Timestamp) -> ModeratorAct 
 }
 
 fn room(store: &dyn Store, owner: UserId, kind: RoomKind) -> chat::ConversationId {
-    let new = NewRoom { name: "Bikers".into(), kind, topic: None };
+    let new = NewRoom { name: "Bikers".into(), kind, topic: None, alias: None };
     ask(|done| store.create_room(owner, new, RoomLimits::default(), NOW, done)).expect("it is made").row.id
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn rooms_are_searched_by_their_members(store: &dyn Store) {
     let carl = put(store, site, "carl");
     let limits = RoomLimits::default();
     let create = |kind| {
-        let room = NewRoom { name: "Bikers".into(), kind, topic: None };
+        let room = NewRoom { name: "Bikers".into(), kind, topic: None, alias: None };
         ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("there is room").row.id
     };
     let (public, private) = (create(RoomKind::Public), create(RoomKind::Private));

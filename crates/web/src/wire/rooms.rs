@@ -144,6 +144,7 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
             name: name.into_owned(),
             kind: kind.to_chat(),
             topic: topic.map(Cow::into_owned),
+            alias: None,
         },
         Wire::ChangeRoom {
             conversation,

@@ -50,7 +50,7 @@ same_variants! {
     chat::ContactState, web_proto::ContactState: None RequestSent RequestReceived Contact Blocked;
     chat::FilterAct, web_proto::FilterAct: Flag Hold Reject;
     chat::HitKind, web_proto::FilterKind: Word Link Pattern Unreadable;
-    chat::LeftReason, web_proto::LeftReason: Left Removed Banned;
+    chat::LeftReason, web_proto::LeftReason: Left Removed Banned Closed;
     chat::Level, web_proto::Level: New Basic Trusted;
     chat::Media, web_proto::Media: Audio Video;
     chat::NoticeKind, web_proto::NoticeKind: Warning Mute Ban Unmute;

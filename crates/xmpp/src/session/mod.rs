@@ -37,7 +37,7 @@ use crate::s2s;
 use crate::transport::{Io, Receiver};
 use crate::xep::caps::{Question, Wanted};
 use crate::xep::jingle::Call;
-use crate::xep::muc::Visit;
+use crate::xep::muc::{KnownRoom, Visit};
 use crate::xep::receipts::{Expected, MOST_EXPECTED};
 use crate::xep::stream_management::{Counters, Detached, Repeat, StreamId};
 pub(crate) use availabilities::Availabilities;
@@ -97,6 +97,8 @@ struct Extra {
     held: Option<held_messages::Held>,
     /// The rooms in which the session is: at most [`MOST_ENTERED`](chat::MOST_ENTERED).
     visits: Vec<Visit>,
+    /// The rooms whose addresses have names, as far as the client has used or got them: at most 200.
+    known_rooms: Vec<KnownRoom>,
     /// About the client's capabilities.
     question: Option<Question>,
     /// A stanza that waits until a user of another server has a session.
@@ -115,13 +117,14 @@ impl Extra {
             expected,
             held,
             visits,
+            known_rooms,
             question,
             for_remote,
             call,
         } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
         let is_alone = question.is_none() && visits.is_empty() && missed.is_empty() && blocked.is_none();
-        is_idle && is_alone && for_remote.is_none() && call.is_none()
+        is_idle && is_alone && known_rooms.is_empty() && for_remote.is_none() && call.is_none()
     }
 }
 
@@ -355,7 +358,7 @@ impl Session {
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let position = self.resume_position();
         let Session { jid, flags, availability, stream, management, wanted, extra, .. } = self;
-        let Extra { expected, visits, call, .. } = extra.map(|extra| *extra).unwrap_or_default();
+        let Extra { expected, visits, known_rooms, call, .. } = extra.map(|extra| *extra).unwrap_or_default();
         let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
         let until = now;
@@ -368,6 +371,7 @@ impl Session {
             expected,
             wanted,
             rooms,
+            known_rooms,
             call,
             position,
             until,
@@ -406,6 +410,14 @@ impl Session {
 
     pub(crate) fn visits(&mut self) -> &mut Vec<Visit> {
         &mut self.extra().visits
+    }
+
+    pub(crate) fn known_rooms(&self) -> &[KnownRoom] {
+        self.extra.as_ref().map_or(&[], |extra| &extra.known_rooms)
+    }
+
+    pub(crate) fn know_rooms(&mut self) -> &mut Vec<KnownRoom> {
+        &mut self.extra().known_rooms
     }
 
     pub(crate) fn take_visit(&mut self, room: ConversationId) -> Option<Visit> {
@@ -664,7 +676,12 @@ impl Turn<'_, '_> {
                 return self.refuse(element, &StanzaError::new(Condition::JidMalformed));
             }
         };
-        let mut target = Target::of(to.as_ref(), &self.session.jid);
+        let mut target = self.target_of(to.as_ref());
+        if let (Target::Room(None), Some(to)) = (&target, &to)
+            && self.waits_for_room(element, kind, to)
+        {
+            return;
+        }
         if let Target::User(user) = &target
             && user.remote_address().is_some()
         {
@@ -674,10 +691,20 @@ impl Turn<'_, '_> {
                 return;
             }
         }
+        self.dispatch(element, kind, to.as_ref(), target);
+    }
+
+    pub(crate) fn dispatch(
+        &mut self,
+        element: Element<'_>,
+        kind: StanzaKind,
+        to: Option<&Jid>,
+        target: Target,
+    ) {
         match kind {
-            StanzaKind::Iq => self.iq(element, to.as_ref(), target),
+            StanzaKind::Iq => self.iq(element, to, target),
             StanzaKind::Message => self.client_message(element, target),
-            StanzaKind::Presence => self.presence(element, to.as_ref(), target),
+            StanzaKind::Presence => self.presence(element, to, target),
         }
     }
 

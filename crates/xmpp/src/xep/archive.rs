@@ -21,8 +21,8 @@ use crate::config::Links;
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
 use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn, found, message_text};
+use crate::xep::oob;
 use crate::xep::replies::Answered;
-use crate::xep::{muc, oob};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(313),
@@ -189,10 +189,10 @@ impl Source {
         }
     }
 
-    fn address(self, jid: &Jid) -> String {
+    fn address(self, turn: &Turn<'_, '_>) -> String {
         match self {
-            Source::Account => jid.bare().to_owned(),
-            Source::Room(room) => muc::address(room, jid.domain()),
+            Source::Account => turn.session.bare().to_owned(),
+            Source::Room(room) => turn.room_address(room),
         }
     }
 
@@ -366,7 +366,7 @@ impl Results {
             Source::Account => write_direct(turn, (jid, links), message, hits, &mut stanza),
             Source::Room(room) => stanza = turn.archived_room_message(room, message, &self.names),
         }
-        let (from, id) = (self.source.address(jid), self.source.id(message));
+        let (from, id) = (self.source.address(turn), self.source.id(message));
         let found = Found { query_id: self.query_id.as_deref(), id: &id, stamp: DateTime(message.time.0) };
         turn.send(|out| {
             Open::new(out, "message").attr("from", &from).attr("to", jid.as_str()).children(|out| {

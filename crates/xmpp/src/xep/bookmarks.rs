@@ -40,23 +40,27 @@ const MOST_BOOKMARKS: usize = 200;
 /// A room of the user.
 struct Room {
     id: ConversationId,
+    address: Box<str>,
     name: Box<str>,
     nick: Option<Box<str>>,
 }
 
 impl Room {
     /// None: no room, or one into which the user is only invited.
-    fn of(conversation: &Conversation) -> Option<Room> {
+    fn of(turn: &mut Turn<'_, '_>, conversation: &Conversation) -> Option<Room> {
         match &conversation.with {
             With::Room(room, _) if conversation.request.is_none() => {
-                Some(Room { id: conversation.id, name: (*room.name).into(), nick: None })
+                let id = conversation.id;
+                turn.learn_room(id, room);
+                let address = muc::address_of(id, room, turn.domain()).into();
+                Some(Room { id, address, name: (*room.name).into(), nick: None })
             }
             With::Room(..) | With::Person(_) => None,
         }
     }
 
-    fn write_item(&self, out: &mut Vec<u8>, domain: &str) {
-        pubsub::write_item(out, &muc::address(self.id, domain), |out| {
+    fn write_item(&self, out: &mut Vec<u8>) {
+        pubsub::write_item(out, &self.address, |out| {
             let bookmark = Bookmark {
                 name: Some(&self.name),
                 autojoin: true,
@@ -68,8 +72,8 @@ impl Room {
     }
 
     /// XEP-0048 §2.
-    fn write_conference(&self, out: &mut Vec<u8>, domain: &str) {
-        let open = Open::new(out, "conference").attr("jid", &muc::address(self.id, domain));
+    fn write_conference(&self, out: &mut Vec<u8>) {
+        let open = Open::new(out, "conference").attr("jid", &self.address);
         open.attr("name", &self.name).attr("autojoin", "true").children(|out| {
             if let Some(nick) = &self.nick {
                 Open::new(out, "nick").text(nick);
@@ -113,7 +117,7 @@ impl Listing {
                 event: Event::Messages(MessagesEvent::Conversations { conversations, next }),
                 ..
             }) => {
-                self.rooms.extend(conversations.iter().filter_map(Room::of));
+                self.rooms.extend(conversations.iter().filter_map(|one| Room::of(turn, one)));
                 self.next.clone_from(next);
                 self.go_on(turn, asked);
             }
@@ -153,12 +157,11 @@ impl Listing {
 fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, ids: Vec<String>) {
     turn.session.set(Flags::BOOKMARKS, true);
     Listing::begin(turn, iq, move |turn, asked, rooms| {
-        let domain = turn.domain().to_owned();
         turn.answer(asked, |out| {
             pubsub::write_items(out, ns::BOOKMARKS, None, |out| {
                 for room in rooms {
-                    if ids.is_empty() || ids.contains(&muc::address(room.id, &domain)) {
-                        room.write_item(out, &domain);
+                    if ids.is_empty() || ids.iter().any(|id| **id == *room.address) {
+                        room.write_item(out);
                     }
                 }
             });
@@ -169,11 +172,10 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, ids: Vec<String>) {
 /// Answers with the bookmarks in the form of XEP-0048.
 pub(crate) fn private(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) {
     Listing::begin(turn, iq, |turn, asked, rooms| {
-        let domain = turn.domain().to_owned();
         turn.answer(asked, |out| {
             private_xml::write(out, |out| {
                 Open::new(out, "storage").attr("xmlns", ns::BOOKMARKS_OLD).children(|out| {
-                    rooms.iter().for_each(|room| room.write_conference(out, &domain));
+                    rooms.iter().for_each(|room| room.write_conference(out));
                 });
             });
         });
@@ -182,7 +184,7 @@ pub(crate) fn private(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) {
 
 fn room_of(turn: &Turn<'_, '_>, id: Option<&str>) -> Result<ConversationId, StanzaError> {
     let jid = id.and_then(|id| Jid::parse(id).ok());
-    match jid.map(|jid| Target::of(Some(&jid), &turn.session.jid)) {
+    match jid.map(|jid| turn.target_of(Some(&jid))) {
         Some(Target::Room(Some(number))) => Ok(ConversationId::room(turn.session.user.site, number)),
         _ => Err(StanzaError::new(Condition::ItemNotFound)),
     }
@@ -223,17 +225,19 @@ fn retract(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, id: &str) -> Result<(), StanzaE
 impl Turn<'_, '_> {
     /// The user is a member of a room, or sees it changed: clients enter it.
     pub(crate) fn bookmark_event(&mut self, conversation: &Conversation) {
-        if let Some(room) = Room::of(conversation).filter(|_| self.session.has(Flags::BOOKMARKS)) {
-            let domain = self.domain().to_owned();
+        if !self.session.has(Flags::BOOKMARKS) {
+            return;
+        }
+        if let Some(room) = Room::of(self, conversation) {
             self.notify_bookmarks(|out| {
-                pubsub::write_event(out, ns::BOOKMARKS, |out| room.write_item(out, &domain));
+                pubsub::write_event(out, ns::BOOKMARKS, |out| room.write_item(out));
             });
         }
     }
 
     pub(crate) fn bookmark_gone(&mut self, room: ConversationId) {
         if self.session.has(Flags::BOOKMARKS) {
-            let id = muc::address(room, self.domain());
+            let id = self.room_address(room);
             self.notify_bookmarks(|out| pubsub::Event::Retracted { id: &id }.write(out, ns::BOOKMARKS));
         }
     }

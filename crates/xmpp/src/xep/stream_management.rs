@@ -137,6 +137,7 @@ pub(crate) struct Detached {
     pub(crate) wanted: Option<Arc<Wanted>>,
     /// The rooms in which the client was.
     pub(crate) rooms: Vec<muc::Left>,
+    pub(crate) known_rooms: Vec<muc::KnownRoom>,
     /// The call in which the client was. Its place is kept for 20 s.
     pub(crate) call: Option<Box<Call>>,
     /// Of the last event that was delivered.
@@ -363,8 +364,9 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { flags, availability, stream, mut counters, expected, wanted, rooms, call, .. } =
+        let Detached { flags, availability, stream, expected, wanted, rooms, known_rooms, call, .. } =
             detached;
+        let mut counters = detached.counters;
         let received = counters.acknowledge(h)?;
         counters.repeat();
         if let Some(id) = counters.id {
@@ -375,6 +377,9 @@ impl Turn<'_, '_> {
         }
         self.session.restore(flags, availability, stream, counters, expected, wanted);
         received.into_iter().for_each(|place| self.received(place));
+        if !known_rooms.is_empty() {
+            *self.session.know_rooms() = known_rooms;
+        }
         self.return_to_rooms(rooms, changes);
         if let Some(call) = call {
             self.return_to_call(call);

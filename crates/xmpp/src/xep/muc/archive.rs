@@ -11,7 +11,7 @@ use xmpp_proto::ns;
 use xmpp_proto::payload::{occupant_id, stanza_ids};
 use xmpp_proto::xml::Open;
 
-use super::{address, nicks};
+use super::nicks;
 use crate::session::{Asked, Stored, Turn, message_text, own_id};
 use crate::xep::{oob, retractions};
 
@@ -46,7 +46,7 @@ impl Turn<'_, '_> {
         message: &Message,
         names: &HashMap<Sub, Box<str>>,
     ) -> Vec<u8> {
-        let by = address(room, self.domain());
+        let by = self.room_address(room);
         let from = format!("{by}/{}", self.nick_of(room, &message.from, names));
         let is_own = self.session.is_own(&message.from);
         let id = if is_own { own_id(&message.client_id) } else { &message.client_id };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use chat::messages::Event as MessagesEvent;
 use chat::rooms::{Command, Event as RoomsEvent, Occupant};
 use chat::{
-    Changes, Conversation, ConversationId, Delivery, Event, LeftReason, MOST_ENTERED, MOST_NAMED_AT_ONCE,
-    Message, Nickname, Refusal, Seq, Sub, Timestamp, To, With,
+    Changes, Closing, Conversation, ConversationId, Delivery, Event, LeftReason, MOST_ENTERED,
+    MOST_NAMED_AT_ONCE, Message, Nickname, Refusal, Seq, Sub, Timestamp, To, With,
 };
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
@@ -17,7 +17,7 @@ use xmpp_proto::payload::muc::{History, Join, Status};
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
-use super::{Arrival, Left, Visit, address, nicks};
+use super::{Arrival, Left, Visit, nicks};
 use crate::refusal::stanza_error;
 use crate::session::{Asked, Turn};
 
@@ -57,7 +57,13 @@ impl Turn<'_, '_> {
                     return self.refuse_presence(element, Condition::ResourceConstraint);
                 }
                 let arrival = Some(Box::new(Arrival::of(join.history, true)));
-                self.session.visits().push(Visit { room, nick: nick.into(), topic: None, arrival });
+                self.session.visits().push(Visit {
+                    room,
+                    nick: nick.into(),
+                    topic: None,
+                    is_locked: false,
+                    arrival,
+                });
                 self.ask_to_enter(element, room, Some(nickname));
             }
             // The availability of an occupant is not shown in rooms.
@@ -72,7 +78,7 @@ impl Turn<'_, '_> {
         self.enter(Asked::of(element), room, nickname);
     }
 
-    fn enter(&mut self, asked: Asked, room: ConversationId, nickname: Option<Nickname>) {
+    pub(super) fn enter(&mut self, asked: Asked, room: ConversationId, nickname: Option<Nickname>) {
         let command = Command::Enter { conversation: room, nickname };
         self.continue_then(asked, command, move |turn, asked, answer| match answer {
             Ok(delivery) => turn.entered(delivery),
@@ -85,7 +91,7 @@ impl Turn<'_, '_> {
     }
 
     /// §7.2.2 and following: some clients know an error of a room by this element.
-    fn presence_error(&mut self, asked: &Asked, error: &StanzaError) {
+    pub(super) fn presence_error(&mut self, asked: &Asked, error: &StanzaError) {
         self.error_with(asked, error, |out| Open::new(out, "x").attr("xmlns", ns::MUC).empty());
     }
 
@@ -103,7 +109,7 @@ impl Turn<'_, '_> {
     pub(super) fn expel(&mut self, room: ConversationId, codes: &[Status]) {
         let Some(visit) = self.session.take_visit(room) else { return };
         self.command(Command::Exit { conversation: room });
-        self.own_absence(&visit, codes);
+        self.own_absence(&visit, codes, None);
     }
 
     /// The client has become unavailable, and is in no room any more.
@@ -116,11 +122,12 @@ impl Turn<'_, '_> {
     /// A resumed stream is in its rooms again, except where the user was removed meanwhile.
     pub(crate) fn return_to_rooms(&mut self, left: Vec<Left>, changes: &Changes) {
         for Left { room, nick, topic } in left {
-            let mut visit = Visit { room, nick, topic, arrival: None };
+            let mut visit = Visit { room, nick, topic, is_locked: false, arrival: None };
             if let Some((_, reason)) = changes.left.iter().find(|(one, _)| *one == room) {
                 let mut codes = vec![Status::OwnPresence];
                 codes.extend(reason_codes(*reason));
-                self.own_absence(&visit, &codes);
+                let closing = (*reason == LeftReason::Closed).then(Closing::default);
+                self.own_absence(&visit, &codes, closing.as_ref());
                 continue;
             }
             visit.arrival =
@@ -149,6 +156,8 @@ impl Turn<'_, '_> {
             return self.own_nick_changed(room, me, &before);
         };
         let (is_new, is_resumed) = (arrival.is_new, arrival.is_resumed);
+        // §10.1.1: the client knows that it has to configure the room.
+        let is_created = is_new && visit.is_locked;
         let most = if is_resumed { 0 } else { arrival.most_history };
         for occupant in occupants {
             let nick = self.gateway.nicks.learn(room, &occupant.sub, &occupant.nick);
@@ -160,6 +169,7 @@ impl Turn<'_, '_> {
             }
             let mut codes = vec![Status::NonAnonymous, Status::OwnPresence];
             codes.extend((before != nick && is_new).then_some(Status::NickAssigned));
+            codes.extend(is_created.then_some(Status::RoomCreated));
             self.occupant_presence(room, &nick, me, &codes);
         }
         match &conversation.last {
@@ -207,7 +217,7 @@ impl Turn<'_, '_> {
     fn show_room(&mut self, room: ConversationId, names: &HashMap<Sub, Box<str>>) {
         let Some(visit) = self.session.visit(room) else { return };
         let (Some(arrival), topic) = (visit.arrival.take(), visit.topic.clone()) else { return };
-        let from = address(room, self.domain());
+        let from = self.room_address(room);
         for message in arrival.past {
             let nick = self.nick_of(room, &message.from, names);
             let delay = Delay { stamp: DateTime(message.time.0), from: Some(&from) };
@@ -241,11 +251,13 @@ pub(super) fn reason_codes(reason: LeftReason) -> &'static [Status] {
         LeftReason::Left => &[Status::RemovedByAffiliation],
         LeftReason::Removed => &[Status::Kicked, Status::RemovedByAffiliation],
         LeftReason::Banned => &[Status::Banned],
+        // §10.9: an element says it.
+        LeftReason::Closed => &[],
     }
 }
 
 impl Arrival {
-    fn of(history: History, is_new: bool) -> Arrival {
+    pub(super) fn of(history: History, is_new: bool) -> Arrival {
         let most_history = match history {
             History { chars: Some(0), .. } | History { seconds: Some(0), .. } => 0,
             History { stanzas: Some(most), .. } => most.min(MOST_HISTORY),

@@ -7,7 +7,6 @@ use xmpp_proto::payload::moderation::Moderated;
 use xmpp_proto::payload::{correction, occupant_id, retraction};
 use xmpp_proto::xml::{Element, Open};
 
-use super::address;
 use crate::session::{Asked, Stored, Turn, extension_of, own_id};
 use crate::xep::change_id;
 
@@ -71,7 +70,7 @@ impl Turn<'_, '_> {
 
     fn room_message_deleted(&mut self, message: &Message, by: &Sub) {
         let room = message.conversation;
-        let (from, to) = (address(room, self.domain()), self.session.jid.as_str().to_owned());
+        let (from, to) = (self.room_address(room), self.session.jid.as_str().to_owned());
         let nick = self.gateway.nicks.of(room, by);
         let (full, id) = (format!("{from}/{nick}"), message.seq.0.to_string());
         let is_own = *by == message.from;
@@ -95,7 +94,7 @@ impl Turn<'_, '_> {
     fn room_message_edited(&mut self, message: &Message) {
         let room = message.conversation;
         let nick = self.gateway.nicks.of(room, &message.from);
-        let from = format!("{}/{nick}", address(room, self.domain()));
+        let from = format!("{}/{nick}", self.room_address(room));
         let to = self.session.jid.as_str().to_owned();
         let is_own = self.session.is_own(&message.from);
         let id = if is_own { own_id(&message.client_id) } else { &message.client_id };

@@ -1,11 +1,11 @@
-//! Configuration of a room by its owners (XEP-0045 §10.2).
+//! Configuration of a room by its owners, and its end (XEP-0045 §10.2, §10.9).
 
 use chat::messages::Event as MessagesEvent;
 use chat::rooms::Command;
-use chat::{ConversationId, Delivery, Event, Role, Room, RoomChange, RoomKind, With};
+use chat::{Closing, ConversationId, Delivery, Event, Role, Room, RoomChange, RoomKind, With};
 use xmpp_proto::ns;
 use xmpp_proto::payload::data_forms::{self, Field, FieldKind, Form, FormKind};
-use xmpp_proto::payload::muc::{OwnerRequest, ROOM_CONFIG, write_configuration};
+use xmpp_proto::payload::muc::{Destroy, OwnerRequest, ROOM_CONFIG, write_configuration};
 use xmpp_proto::stanza::{Condition, StanzaError};
 
 use crate::address::Target;
@@ -32,14 +32,39 @@ fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         return Ok(());
     }
     match OwnerRequest::of(iq.payload).map_err(StanzaError::new)? {
-        OwnerRequest::AcceptDefaults | OwnerRequest::Cancel => turn.empty_result(iq),
+        OwnerRequest::AcceptDefaults => {
+            turn.unlock(conversation);
+            turn.empty_result(iq);
+        }
+        // §10.1.3: nobody wanted the new room.
+        OwnerRequest::Cancel if turn.session.visit(conversation).is_some_and(|visit| visit.is_locked) => {
+            close(turn, iq, conversation, Closing::default());
+        }
+        OwnerRequest::Cancel => turn.empty_result(iq),
         OwnerRequest::Configure(form) => {
             turn.ask(iq, configured, change(change_of(&form).map_err(StanzaError::new)?));
         }
-        // Rooms are not destroyed: the history belongs to all members.
-        OwnerRequest::Destroy(_) => return Err(StanzaError::new(Condition::NotAllowed)),
+        OwnerRequest::Destroy(destroy) => {
+            let closing = closing_of(turn, destroy);
+            close(turn, iq, conversation, closing);
+        }
     }
     Ok(())
+}
+
+/// §10.9: the room that takes its place is one of this site. Other addresses are left out, as members would follow them.
+fn closing_of(turn: &Turn<'_, '_>, Destroy { alternate, reason }: Destroy<'_>) -> Closing {
+    let successor = alternate.filter(|jid| matches!(turn.target_of(Some(jid)), Target::Room(_)));
+    Closing {
+        reason: reason.filter(|reason| !reason.is_empty()).map(|reason| (*reason).into()),
+        successor: successor.map(|jid| jid.bare().into()),
+    }
+}
+
+/// The presence of the client's own end comes before the answer.
+fn close(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, conversation: ConversationId, closing: Closing) {
+    let closing = Box::new(closing);
+    turn.ask(iq, |turn, asked, _| turn.answer(asked, |_| {}), Command::Close { conversation, closing });
 }
 
 fn room_of(delivery: &Delivery) -> Option<(ConversationId, &std::sync::Arc<Room>, Role)> {
@@ -110,9 +135,18 @@ fn change_of(form: &Form<'_>) -> Result<RoomChange, Condition> {
     })
 }
 
+impl Turn<'_, '_> {
+    fn unlock(&mut self, room: ConversationId) {
+        if let Some(visit) = self.session.visit(room) {
+            visit.is_locked = false;
+        }
+    }
+}
+
 fn configured(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
     turn.answer(asked, |_| {});
     if let Some((id, room, _)) = room_of(delivery) {
+        turn.unlock(id);
         turn.room_changed(id, room);
     }
 }

@@ -10,7 +10,7 @@ use xmpp_proto::payload::disco::{Identity, Info, Item, write_items};
 use xmpp_proto::payload::rsm::{Page, Request, Returned};
 use xmpp_proto::stanza::{Condition, StanzaError};
 
-use super::address;
+use super::address_of;
 use crate::session::{Asked, Iq, Turn};
 
 const SERVICE_FEATURES: &[&str] = &[ns::DISCO_INFO, ns::DISCO_ITEMS, ns::MUC, ns::OCCUPANT_ID, ns::RSM];
@@ -72,7 +72,7 @@ fn listed(delivery: &Delivery) -> (&[(ConversationId, chat::Room)], Option<&Stri
 
 fn write_rooms(out: &mut Vec<u8>, rooms: &[(ConversationId, chat::Room)], domain: &str) {
     for (id, room) in rooms {
-        Item { jid: &address(*id, domain), node: None, name: Some(&room.name) }.write(out);
+        Item { jid: &address_of(*id, room, domain), node: None, name: Some(&room.name) }.write(out);
     }
 }
 
@@ -90,7 +90,7 @@ fn all_items(turn: &mut Turn<'_, '_>, mut asked: Asked, delivery: &Delivery) {
 fn items_page(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
     let (rooms, next) = listed(delivery);
     let domain = turn.domain().to_owned();
-    let first = rooms.first().map(|(id, _)| address(*id, &domain));
+    let first = rooms.first().map(|(id, room)| address_of(*id, room, &domain));
     // After the last page nothing is asked for.
     let last = next.map_or_else(|| first.clone(), |next| Some(place(next)));
     turn.answer(asked, |out| {

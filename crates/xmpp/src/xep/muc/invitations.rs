@@ -2,7 +2,7 @@
 //! the choices of the invited user hold: a contact becomes a member, and others are asked.
 
 use chat::rooms::Command;
-use chat::{Conversation, ConversationId, MemberAction, MessageRequest, RequestAnswer, Sub};
+use chat::{Conversation, ConversationId, MemberAction, MessageRequest, RequestAnswer, Sub, With};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::invitation::Invitation;
@@ -10,7 +10,7 @@ use xmpp_proto::payload::muc::{Mediated, write_user};
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
-use super::address;
+use super::address_of;
 use crate::address::{Target, user};
 use crate::extensions::{Extension, Spec};
 use crate::session::{Asked, Turn};
@@ -33,6 +33,11 @@ impl Turn<'_, '_> {
     pub(super) fn mediated(&mut self, element: Element<'_>, room: ConversationId) -> bool {
         match Mediated::of(element) {
             Some(Mediated::Invite(invites)) => {
+                // §10.1.1: nobody else is in a room that is not configured.
+                if self.session.visit(room).is_some_and(|visit| visit.is_locked) {
+                    self.refuse(element, &StanzaError::new(Condition::NotAllowed));
+                    return true;
+                }
                 for invite in invites.into_iter().take(MOST_INVITED) {
                     match Target::of(Some(&invite.to), &self.session.jid) {
                         Target::User(user) => self.invite(element, room, user),
@@ -53,7 +58,7 @@ impl Turn<'_, '_> {
     /// A message to a user that invites into a room of this site. False: it does not.
     pub(crate) fn direct_invitation(&mut self, element: Element<'_>, invited: &Sub) -> bool {
         let Some(invitation) = Invitation::of(element) else { return false };
-        let Target::Room(Some(number)) = Target::of(Some(&invitation.room), &self.session.jid) else {
+        let Target::Room(Some(number)) = self.target_of(Some(&invitation.room)) else {
             return false;
         };
         let room = ConversationId::room(self.session.user.site, number);
@@ -80,7 +85,9 @@ impl Turn<'_, '_> {
         {
             return;
         }
-        let room = address(conversation.id, self.domain());
+        let With::Room(data, _) = &conversation.with else { return };
+        self.learn_room(conversation.id, data);
+        let room = address_of(conversation.id, data, self.domain());
         let by = conversation.requested_by.as_ref().map(|by| user(&by.sub, self.domain()));
         let to = self.session.jid.as_str().to_owned();
         let Ok(jid) = Jid::parse(&room) else { return };

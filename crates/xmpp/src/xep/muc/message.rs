@@ -14,7 +14,7 @@ use xmpp_proto::payload::{occupant_id, stanza_ids};
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
-use super::{MOST_HELD, address};
+use super::MOST_HELD;
 use crate::session::{Asked, Stored, Turn, message_text};
 use crate::xep::oob;
 
@@ -132,7 +132,7 @@ impl Turn<'_, '_> {
         author: &Sub,
         Stanza { id, body, extension, files, seq, delay }: Stanza<'_>,
     ) {
-        let by = address(room, self.domain());
+        let by = self.room_address(room);
         let (from, to) = (format!("{by}/{nick}"), self.session.jid.as_str().to_owned());
         let stored = Stored::of(extension);
         self.send(|out| {
@@ -153,7 +153,7 @@ impl Turn<'_, '_> {
 
     /// §7.2.15: an empty subject is one, too.
     pub(crate) fn subject(&mut self, room: ConversationId, topic: &str) {
-        let (from, to) = (address(room, self.domain()), self.session.jid.as_str().to_owned());
+        let (from, to) = (self.room_address(room), self.session.jid.as_str().to_owned());
         self.send(|out| {
             Open::new(out, "message")
                 .attr("type", "groupchat")
@@ -169,7 +169,7 @@ impl Turn<'_, '_> {
         if !self.session.visit(room).is_some_and(|visit| visit.is_shown() && !visit.has_nick(&nick)) {
             return;
         }
-        let from = format!("{}/{nick}", address(room, self.domain()));
+        let from = format!("{}/{nick}", self.room_address(room));
         let to = self.session.jid.as_str().to_owned();
         self.send(|out| {
             let open = Open::new(out, "message").attr("type", "groupchat").attr("from", &from);

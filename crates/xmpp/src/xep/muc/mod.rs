@@ -9,6 +9,7 @@ mod archive;
 mod arrival;
 mod changes;
 mod configuration;
+mod creation;
 mod discovery;
 pub(crate) mod invitations;
 mod message;
@@ -23,6 +24,7 @@ use xmpp_proto::payload::muc::{Affiliation, Role as MucRole};
 
 use crate::extensions::{Extension, Spec};
 
+pub(crate) use creation::{KnownRoom, address_of};
 pub(crate) use discovery::{room_info, service_info, service_items};
 pub(crate) use message::Reflection;
 pub(crate) use nicks::{Nicks, resource};
@@ -71,6 +73,8 @@ pub(crate) struct Visit {
     nick: Box<str>,
     /// The subject that the client knows.
     topic: Option<Arc<str>>,
+    /// The client has created the room, and not configured it yet.
+    is_locked: bool,
     /// Some: the room is not shown to the client yet.
     arrival: Option<Box<Arrival>>,
 }
@@ -108,12 +112,12 @@ impl Visit {
 
     /// For a stream that has lost its connection. None: the client never saw the room.
     pub(crate) fn left(self) -> Option<Left> {
-        let Visit { room, nick, topic, arrival } = self;
+        let Visit { room, nick, topic, is_locked: _, arrival } = self;
         arrival.is_none_or(|arrival| !arrival.is_new).then_some(Left { room, nick, topic })
     }
 }
 
-/// The address of a room.
+/// The address of a room whose address has its number.
 pub(crate) fn address(room: ConversationId, domain: &str) -> String {
     format!("{}@{SERVICE}.{domain}", room.room_number().unwrap_or_default())
 }

@@ -1,17 +1,18 @@
 //! The presence of occupants (XEP-0045 §7.2.3, §7.6, §8.2, §9.1).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use chat::rooms::{Occupant, OccupantChange};
-use chat::{ConversationId, LeftReason, Room};
+use chat::{Closing, ConversationId, LeftReason, Room};
 use xmpp_proto::jid::Jid;
-use xmpp_proto::payload::muc::{Affiliation, Item, Role as MucRole, Status, write_user};
+use xmpp_proto::payload::muc::{Affiliation, Destroy, Item, Role as MucRole, Status, write_user};
 use xmpp_proto::payload::occupant_id;
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::Open;
 
 use super::arrival::reason_codes;
-use super::{Visit, address, affiliation_and_role};
+use super::{Visit, affiliation_and_role};
 use crate::address::user;
 use crate::session::{Iq, Turn};
 
@@ -43,6 +44,11 @@ impl Turn<'_, '_> {
             OccupantChange::Gone(None) if is_own => {}
             OccupantChange::Gone(None) => {
                 self.absence(room, &nick, occupant, None, None, &[]);
+            }
+            OccupantChange::Closed(closing) => {
+                if let Some(visit) = self.session.take_visit(room) {
+                    self.own_absence(&visit, &[Status::OwnPresence], Some(closing));
+                }
             }
             OccupantChange::Gone(Some(reason)) => {
                 let codes: Vec<Status> = reason_codes(*reason).iter().copied().chain(own).collect();
@@ -79,7 +85,7 @@ impl Turn<'_, '_> {
         codes: &[Status],
     ) {
         let (affiliation, role) = affiliation_and_role(occupant.role);
-        let item = Shown { affiliation, role, new_nick: None };
+        let item = Shown { affiliation, role, new_nick: None, closing: None };
         self.room_presence_stanza(room, nick, Some(occupant), None, item, codes);
     }
 
@@ -96,20 +102,20 @@ impl Turn<'_, '_> {
         let (of_member, role) = affiliation_and_role(occupant.role);
         let affiliation = match reason {
             None => of_member,
-            Some(LeftReason::Left | LeftReason::Removed) => Affiliation::None,
+            Some(LeftReason::Left | LeftReason::Removed | LeftReason::Closed) => Affiliation::None,
             Some(LeftReason::Banned) => Affiliation::Outcast,
         };
         let role = if new_nick.is_some() { role } else { MucRole::None };
-        let item = Shown { affiliation, role, new_nick };
+        let item = Shown { affiliation, role, new_nick, closing: None };
         self.room_presence_stanza(room, nick, Some(occupant), Some("unavailable"), item, codes);
     }
 
-    /// The client is out of the room.
-    pub(super) fn own_absence(&mut self, visit: &Visit, codes: &[Status]) {
-        let is_member =
-            !codes.iter().any(|code| matches!(code, Status::RemovedByAffiliation | Status::Banned));
+    /// The client is out of the room. `closing`: the room does not exist any more (§10.9).
+    pub(super) fn own_absence(&mut self, visit: &Visit, codes: &[Status], closing: Option<&Closing>) {
+        let is_out = |code: &Status| matches!(code, Status::RemovedByAffiliation | Status::Banned);
+        let is_member = closing.is_none() && !codes.iter().any(is_out);
         let affiliation = if is_member { Affiliation::Member } else { Affiliation::None };
-        let item = Shown { affiliation, role: MucRole::None, new_nick: None };
+        let item = Shown { affiliation, role: MucRole::None, new_nick: None, closing };
         self.room_presence_stanza(visit.room, &visit.nick, None, Some("unavailable"), item, codes);
     }
 
@@ -119,10 +125,10 @@ impl Turn<'_, '_> {
         nick: &str,
         occupant: Option<&Occupant>,
         kind: Option<&str>,
-        Shown { affiliation, role, new_nick }: Shown<'_>,
+        Shown { affiliation, role, new_nick, closing }: Shown<'_>,
         codes: &[Status],
     ) {
-        let from = format!("{}/{nick}", address(room, self.domain()));
+        let from = format!("{}/{nick}", self.room_address(room));
         let to = self.session.jid.as_str().to_owned();
         let jid = match occupant {
             Some(occupant) => user(&occupant.sub, self.domain()),
@@ -142,7 +148,12 @@ impl Turn<'_, '_> {
                         actor: None,
                         reason: None,
                     };
-                    write_user(out, Some(&item), codes, |_| {});
+                    write_user(out, Some(&item), codes, |out| {
+                        if let Some(Closing { reason, successor }) = closing {
+                            let alternate = successor.as_deref().and_then(|jid| Jid::parse(jid).ok());
+                            Destroy { alternate, reason: reason.as_deref().map(Cow::Borrowed) }.write(out);
+                        }
+                    });
                 },
             );
         });
@@ -176,7 +187,7 @@ impl Turn<'_, '_> {
             return self.subject(id, room.topic.as_deref().unwrap_or_default());
         }
         // §10.2.1: the client asks for what has changed.
-        let (from, to) = (address(id, self.domain()), self.session.jid.as_str().to_owned());
+        let (from, to) = (self.room_address(id), self.session.jid.as_str().to_owned());
         self.send(|out| {
             Open::new(out, "message")
                 .attr("type", "groupchat")
@@ -192,6 +203,7 @@ struct Shown<'a> {
     affiliation: Affiliation,
     role: MucRole,
     new_nick: Option<&'a str>,
+    closing: Option<&'a Closing>,
 }
 
 #[cfg(test)]

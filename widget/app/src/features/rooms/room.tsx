@@ -253,7 +253,7 @@ function Join({ conversation, name, out, ban }: JoinProps) {
         {failed ?? leftText ?? words.joinAsk(name)}
         {ban?.reason && <bdi class="room-reason">{ban.reason}</bdi>}
       </p>
-      {out !== 'banned' && conversation.room?.kind !== 'private' && (
+      {out !== 'banned' && out !== 'closed' && conversation.room?.kind !== 'private' && (
         <button type="button" class="button button-main" onClick={join}>
           {words.join}
         </button>
