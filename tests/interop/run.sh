@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity components federation}
+clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp tokio xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity components federation}
 scratch=$(mktemp -d)
 nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
@@ -84,6 +84,9 @@ for client in $clients; do
       NODE_EXTRA_CA_CERTS=$cert node xmppjs_tls.mjs "$starttls" "$tls" "$https" demo anna "$secret" || failed+=" $client" ;;
     mellium)
       (cd mellium && go run . "127.0.0.1:$starttls" demo "$cert" anna "$secret" tom "$other_secret") || failed+=" $client" ;;
+    # It has a lock file and a target folder of its own.
+    tokio)
+      (cd tokio && CARGO_TARGET_DIR="$venv/tokio" cargo run --quiet --locked -- 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom") || failed+=" $client" ;;
     # Debian's Python has PyGObject, a virtual environment would have to compile it.
     nbxmpp) /usr/bin/python3 nbxmpp_client.py 127.0.0.1 "$xmpp" "$web" demo anna "$anna" tom "$tom" || failed+=" $client" ;;
     xmppjs | stanza | strophe) js "$client" || failed+=" $client" ;;
