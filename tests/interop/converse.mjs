@@ -1,78 +1,21 @@
 // Converse.js in Chromium against a running node, by WebSocket and by BOSH: sign-in by its form, contacts, and a chat with a member
 // in the widget, which runs in Chromium, too.
 
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { launch, person } from '../browser/browser.mjs';
 import { Widget } from '../browser/widget.mjs';
 import { boshUrl, check, end, node, webSocketUrl } from './checks.mjs';
+import { bubble, openConverse, serveConverse, signIn } from './converse_page.mjs';
 
 const { webPort, domain, user, password, other } = node;
-const DIST = fileURLToPath(new URL('node_modules/converse.js/dist/', import.meta.url));
-const TYPES = {
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.json': 'application/json',
-  '.wasm': 'application/wasm',
-};
-
-/** The page with Converse.js. `transport`: the setting with the address of the server. */
-const pageOf = transport => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Converse</title><link rel="stylesheet" href="/converse.min.css"></head>
-<body class="converse-fullscreen"><script type="module">
-import converse from '/converse.min.js';
-converse.initialize(${JSON.stringify({
-  ...transport,
-  authentication: 'login',
-  assets_path: '/',
-  discover_connection_methods: false,
-  i18n: 'en',
-  play_sounds: false,
-  show_desktop_notifications: 'none',
-  view_mode: 'fullscreen',
-})});
-</script></body></html>`;
 
 const TRANSPORTS = { WebSocket: { websocket_url: webSocketUrl }, BOSH: { bosh_service_url: boshUrl } };
-
-/** Serves Converse.js from this machine: the test needs no network. */
-async function serve() {
-  const server = createServer(async ({ url }, response) => {
-    const { pathname } = new URL(url, 'http://host');
-    const transport = TRANSPORTS[pathname.slice(1)];
-    if (transport) return response.setHeader('content-type', 'text/html').end(pageOf(transport));
-    const path = join(DIST, pathname);
-    const bytes = path.startsWith(DIST) ? await readFile(path).catch(() => undefined) : undefined;
-    if (bytes === undefined) return response.writeHead(404).end();
-    return response.setHeader('content-type', TYPES[extname(path)] ?? 'application/octet-stream').end(bytes);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
 
 const shown = locator =>
   locator
     .first()
     .waitFor({ timeout: 10_000 })
     .then(() => true);
-
-const bubble = (page, text) => page.locator('.chat-msg__text', { hasText: text });
-
-/** Opens Converse.js in a browser of its own. It also asks other hosts for pictures, which no test needs. */
-async function openConverse(name) {
-  const context = await browser.newContext({ locale: 'en-GB' });
-  await context.route(
-    url => url.hostname !== '127.0.0.1',
-    route => route.abort(),
-  );
-  const page = await context.newPage();
-  await page.goto(`http://127.0.0.1:${server.address().port}/${name}`);
-  return page;
-}
 
 /** A room of the demo community with both as members. */
 const ROOM = 'Garden talk';
@@ -109,16 +52,14 @@ async function checkRoom(page, name) {
   await widget.chatWith('Anna');
 }
 
-const server = await serve();
+const server = await serveConverse(TRANSPORTS);
 const browser = await launch();
 const widget = await Widget.of(await person(browser), { url: `http://127.0.0.1:${webPort}` }, other);
 await widget.chatWith('Anna');
 
 for (const name of Object.keys(TRANSPORTS)) {
-  const page = await openConverse(name);
-  await page.locator('input[name=jid]').fill(`${user}@${domain}`);
-  await page.locator('input[name=password]').fill(password);
-  await page.locator('converse-login-form [type=submit]').click();
+  const page = await openConverse(browser, server, name);
+  await signIn(page, `${user}@${domain}`, password);
   await check(`${name}: sign in by the form`, shown(page.locator('converse-user-profile')));
   const contact = page.locator('converse-roster').getByText(other);
   await check(`${name}: the contact is in the roster`, shown(contact));

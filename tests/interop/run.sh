@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp tokio xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity components federation}
+clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp tokio xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity switching components federation}
 scratch=$(mktemp -d)
 nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
@@ -95,6 +95,9 @@ for client in $clients; do
     components)
       "$venv/bin/python" components_client.py 127.0.0.1 "$clients_of_bot" "$components" demo anna "$bot_anna" \
         bot.test a-secret-of-24-characters || failed+=" $client" ;;
+    # It starts a node of its own, because it bans a member.
+    switching)
+      CHROMIUM=$(../../scripts/chromium.sh) CHROMIUM_SHELL=$(../../scripts/chromium.sh shell) KITH_BIN=$kith node switching.mjs || failed+=" $client" ;;
     federation) ./federation.sh "$kith" "$venv/bin/python" || failed+=" $client" ;;
     profanity) ./profanity.sh 127.0.0.1 "$xmpp" demo anna "$anna" tom "$tom" "$venv/bin/python" || failed+=" $client" ;;
     *) echo "no such client"; exit 2 ;;
