@@ -1152,4 +1152,13 @@ impl NotificationStore for Blank {
     fn push_users(&self) -> Result<Vec<UserId>, StoreError> {
         Ok(vec![])
     }
+    fn put_app_push(&self, _: UserId, _: AppPushRow, _: Timestamp, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn remove_app_push(&self, _: UserId, _: Box<str>, _: Option<Box<str>>, done: Done<Reached>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn app_push_users(&self) -> Result<Vec<UserId>, StoreError> {
+        Ok(vec![])
+    }
 }

@@ -133,9 +133,10 @@ pub use moderation::{
 };
 pub use node::Node;
 pub use notifications::{
-    Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue,
-    MailView, Mailer, News, NotificationStore, Notifier, NotifyChange, NotifyFacts, NotifySettings,
-    NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk, digest_due,
+    AppPush, AppPushRow, AppWake, AppWaker, Digest, MAIL_EVERY_MS, MOST_APP_PUSHES, MOST_CALLS_COUNTED,
+    MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue, MailView, Mailer, News, NotificationStore,
+    Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyView, Push, PushDevice, PushNotice,
+    QuietHours, Reached, Ring, Talk, digest_due,
 };
 pub use presence::store::PresenceStore;
 pub use privacy::{Audience, Privacy, SetPresence, Signal, Visibility};

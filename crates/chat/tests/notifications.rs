@@ -590,3 +590,163 @@ fn a_ring_whose_entry_cannot_be_stored_does_not_stay_on_the_screen() {
     scene.wait(RINGS_MS);
     assert_eq!(carrier.shown(), [notice("phone", NO_LONGER)]);
 }
+
+/// Keeps the apps that are woken: the node of the app, and the number of messages.
+#[derive(Default)]
+struct Alarm {
+    wakes: Mutex<Vec<(String, u64)>>,
+}
+
+impl AppWaker for Alarm {
+    fn wake(&self, wake: AppWake) {
+        self.wakes.lock().unwrap().push((wake.push.node.into(), wake.messages));
+    }
+}
+
+impl Alarm {
+    fn begin(scene: &Scene) -> Arc<Alarm> {
+        let alarm = Arc::new(Alarm::default());
+        scene.node.wake_by(alarm.clone()).unwrap();
+        alarm
+    }
+
+    fn woken(&self) -> Vec<(String, u64)> {
+        std::mem::take(&mut *self.wakes.lock().unwrap())
+    }
+}
+
+fn push_app(scene: &Scene, app: &Device, node: &str) -> Result<(), Refusal> {
+    let push = AppPush { service: "push.example".into(), node: node.into(), options: "".into() };
+    let command = notifications::Command::PushApp(Box::new(push));
+    match scene.ask(app, Request::new(4, command)).as_slice() {
+        [event!(Some(4), notifications::AppPush)] => Ok(()),
+        [event!(Some(4), session::Refused(refusal))] => Err(*refusal),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn woken(node: &str, messages: u64) -> (String, u64) {
+    (node.into(), messages)
+}
+
+#[test]
+fn each_app_without_an_awake_session_is_woken() {
+    let mut scene = Scene::new(Mode::Open);
+    let alarm = Alarm::begin(&scene);
+    let bob = scene.sign_in("bob", "laptop");
+    let phone = scene.sign_in_announced("ann", "phone", None);
+    let tablet = scene.sign_in_announced("ann", "tablet", None);
+    push_app(&scene, &phone, "phone").unwrap();
+    push_app(&scene, &tablet, "tablet").unwrap();
+    scene.send(&bob, to("ann"), "1", "Hello");
+    scene.wait(60_000);
+    assert_eq!(alarm.woken(), [], "both have shown it");
+    scene.command(&phone, notifications::Command::SetIdle(true));
+    scene.drop_connection(&tablet);
+    scene.send(&bob, to("ann"), "2", "Are you there?");
+    scene.wait(5_000);
+    assert_eq!(alarm.woken(), [woken("phone", 2), woken("tablet", 2)]);
+    scene.command(&phone, notifications::Command::SetIdle(false));
+    scene.wait(60_000);
+    scene.send(&bob, to("ann"), "3", "Hello?");
+    scene.wait(5_000);
+    assert_eq!(alarm.woken(), [woken("tablet", 3)]);
+    // A new session of the app is awake.
+    scene.command(&phone, notifications::Command::SetIdle(true));
+    scene.drop_connection(&phone);
+    scene.sign_in_announced("ann", "phone", None);
+    scene.sign_in_announced("ann", "tablet", None);
+    scene.wait(60_000);
+    scene.send(&bob, to("ann"), "4", "Back?");
+    scene.wait(5_000);
+    assert_eq!(alarm.woken(), []);
+}
+
+/// Browsers follow the user, and each app follows itself; both follow the choices of the user.
+#[test]
+fn one_rule_decides_for_browsers_and_apps() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let alarm = Alarm::begin(&scene);
+    let phone = scene.sign_in_announced("ann", "phone", None);
+    push_app(&scene, &phone, "app").unwrap();
+    scene.drop_connection(&phone);
+    let page = scene.sign_in("ann", "laptop");
+    scene.send(&bob, to("ann"), "1", "Hello");
+    scene.wait(5_000);
+    assert_eq!((carrier.shown(), alarm.woken()), (vec![], vec![woken("app", 1)]), "the page shows it");
+    scene.command(
+        &page,
+        messages::Command::Mark {
+            conversation: ConversationId::direct(page.session.user, bob.session.user).unwrap(),
+            set: MarkerSet::Read(Seq(1)),
+        },
+    );
+    assert_eq!(carrier.shown(), [], "no browser has shown what was read");
+    scene.leave(&page);
+    scene.wait(60_000);
+    scene.send(&bob, to("ann"), "2", "Gone?");
+    scene.wait(5_000);
+    assert_eq!(carrier.shown(), [notice("phone", "The bob: Gone? (1)")]);
+    assert_eq!(alarm.woken(), [woken("app", 1)]);
+
+    let page = scene.sign_in("ann", "laptop");
+    let always = NotifyChange { quiet: Some(QuietHours::new(0, 1_439, 0)), ..NotifyChange::default() };
+    change(&scene, &page, always).unwrap();
+    scene.leave(&page);
+    scene.wait(60_000);
+    scene.send(&bob, to("ann"), "3", "Quiet?");
+    scene.wait(5_000);
+    assert_eq!((carrier.shown(), alarm.woken()), (vec![], vec![]));
+}
+
+#[test]
+fn an_app_is_woken_until_it_ends_that() {
+    let mut scene = Scene::new(Mode::Open);
+    let bob = scene.sign_in("bob", "laptop");
+    let phone = scene.sign_in_announced("ann", "phone", None);
+    assert_eq!(push_app(&scene, &phone, "app"), Err(Refusal::NoPush), "the node wakes nobody");
+    let alarm = Alarm::begin(&scene);
+    let guest = scene.sign_in_guest("browser");
+    assert_eq!(push_app(&scene, &guest, "app"), Err(Refusal::NotAllowed));
+    assert_eq!(push_app(&scene, &phone, &"x".repeat(1_025)), Err(Refusal::BadValue));
+    push_app(&scene, &phone, "app").unwrap();
+    scene.node.app_push_is_gone(phone.session.user, "push.example", "another");
+    scene.command(&phone, notifications::Command::SetIdle(true));
+    scene.send(&bob, to("ann"), "1", "Hello");
+    scene.wait(5_000);
+    assert_eq!(alarm.woken(), [woken("app", 1)]);
+    let end = notifications::Command::EndAppPush { service: "push.example".into(), node: None };
+    assert!(matches!(
+        scene.ask(&phone, Request::new(5, end)).as_slice(),
+        [event!(Some(5), notifications::AppPush)]
+    ));
+    scene.wait(60_000);
+    scene.send(&bob, to("ann"), "2", "Hello?");
+    scene.wait(5_000);
+    assert_eq!(alarm.woken(), []);
+    push_app(&scene, &phone, "app").unwrap();
+    scene.node.app_push_is_gone(phone.session.user, "push.example", "app");
+    scene.wait(60_000);
+    scene.send(&bob, to("ann"), "3", "Hello?");
+    scene.wait(5_000);
+    assert_eq!(alarm.woken(), []);
+}
+
+/// Somebody names the service of a victim, and has many friends write.
+#[test]
+fn the_apps_of_a_user_are_woken_at_a_bounded_rate() {
+    let mut scene = Scene::new(Mode::Open);
+    let alarm = Alarm::begin(&scene);
+    let phone = scene.sign_in_announced("ann", "phone", None);
+    push_app(&scene, &phone, "app").unwrap();
+    scene.drop_connection(&phone);
+    let friends: Vec<Device> = (0..40).map(|number| scene.sign_in(&format!("friend{number}"), "x")).collect();
+    for second in 0..60 {
+        for friend in &friends {
+            scene.send(friend, to("ann"), &format!("{second}"), "Hello");
+        }
+        scene.wait(1_000);
+    }
+    let count = alarm.woken().len();
+    assert!((1..=18).contains(&count), "{count}");
+}

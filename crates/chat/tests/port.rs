@@ -286,6 +286,18 @@ commands! {
         })),
         notifications::Command::Change(Box::new(NotifyChange { quiet: Some(None), ..NotifyChange::default() })),
     ],
+    Command::Notifications(notifications::Command::PushApp(_)) => [
+        notifications::Command::PushApp(Box::new(AppPush {
+            service: TEXT.into(),
+            node: TEXT.into(),
+            options: TEXT.into(),
+        })),
+    ],
+    Command::Notifications(notifications::Command::EndAppPush { .. }) => [
+        notifications::Command::EndAppPush { service: TEXT.into(), node: Some(TEXT.into()) },
+        notifications::Command::EndAppPush { service: TEXT.into(), node: None },
+    ],
+    Command::Notifications(notifications::Command::SetIdle(_)) => [notifications::Command::SetIdle(true)],
     Command::Presence(presence::Command::Set(_)) => [presence::Command::Set(SetPresence::Invisible)],
     Command::Presence(presence::Command::Watch { .. }) => [
         presence::Command::Watch { contacts: true, users: vec![sub("ann")] },
@@ -500,6 +512,7 @@ fn a_command_that_is_answered_by_its_number_is_refused_without_one() {
             command,
             Command::Calls(_)
                 | Command::Presence(_)
+                | Command::Notifications(notifications::Command::SetIdle(_))
                 | Command::Rooms(rooms::Command::Exit { .. })
                 | Command::Messages(
                     messages::Command::Send { .. }

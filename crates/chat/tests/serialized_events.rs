@@ -28,7 +28,7 @@ variants! {
     session Session: Welcome Bye ByeWith Refused SendRefused Changes TokenOk Behind;
     presence Presence: Presence Watching Sessions Relayed RelayDone;
     contacts Contacts: Contact Contacts Changed People Profiles;
-    notifications Notifications: Settings;
+    notifications Notifications: Settings AppPush;
     moderation Moderation: Reported Reports Report Moderated Audit Notices Notice Site Settings NotSet FilterTested;
     calls Calls: Call GroupCall Servers;
     rooms Rooms: Room MemberCount Left Member Members Link Links Invitation Rooms Entered Occupant
@@ -501,6 +501,7 @@ fn answers() -> Vec<Event> {
             mail: Some(("ann@example.org".into(), 30)),
         }
         .into(),
+        notifications::Event::AppPush.into(),
         moderation::Event::Reported { report: 3 }.into(),
         moderation::Event::Reports { reports: vec![report()], next: next() }.into(),
         moderation::Event::Moderated(Some(Box::new(report()))).into(),

@@ -270,6 +270,10 @@ impl Running {
         let files_of_apps = files::of_apps(&files, config);
         let federation = for_xmpp.federation().cloned();
         let servers = federation.as_ref().map(|all| all.servers(&*store, runtime.handle())).transpose()?;
+        if servers.is_some() {
+            node.wake_by(Arc::new(::xmpp::AppPushes::new(xmpp_mailboxes.clone())))
+                .map_err(|error| Trouble::new("cannot read the push services of apps").because(error))?;
+        }
         let mut gateways = Vec::new();
         let without_listeners = EdgeConfig { listeners: Vec::new(), ..edge_config.clone() };
         gateways.push(edge::Gateway::new(edge_config, inboxes, move |worker| {

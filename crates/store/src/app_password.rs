@@ -13,7 +13,7 @@ use crate::counter::{self, Counted};
 use crate::fault::Outcome;
 use crate::moderation::audit;
 use crate::sqlite::Sqlite;
-use crate::{app_token, meta, user};
+use crate::{app_token, meta, notify, user};
 
 /// Running nodes read revocations of other processes every second.
 const ENDED_KEPT_MS: u64 = 24 * 3_600_000;
@@ -146,6 +146,7 @@ fn change(
         return Ok(Err(Refusal::SignedOut));
     }
     app_token::end(db, id, number)?;
+    notify::end_app_pushes(db, id, number)?;
     Ok(Ok(new))
 }
 
@@ -164,6 +165,7 @@ fn revoke(
     let name: Option<String> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     let Some(name) = name else { return Ok(Ok(false)) };
     app_token::end(db, id, number)?;
+    notify::end_app_pushes(db, id, number)?;
     note(db, id, "revoke_app_password", &name, by, now)?;
     // Of an own revocation the node knows.
     if by == By::Site {

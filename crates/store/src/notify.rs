@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use chat::{
-    ConversationId, ConversationRow, Done, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress,
-    MailDue, NotificationStore, NotifyChange, NotifyFacts, NotifySettings, NotifyView, PushDevice,
-    QuietHours, SetPresence, SiteId, StoreError, StoredMessage, Talk, Timestamp, UserId,
+    AppPush, AppPushRow, ConversationId, ConversationRow, Done, MOST_APP_PUSHES, MOST_CALLS_COUNTED,
+    MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, NotificationStore, NotifyChange, NotifyFacts,
+    NotifySettings, NotifyView, PushDevice, QuietHours, Reached, SetPresence, SiteId, StoreError,
+    StoredMessage, Talk, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
-use crate::{contact, conversation, device, mail, message, room, user};
+use crate::{app_password, contact, conversation, device, mail, message, room, user};
 
 impl NotificationStore for Sqlite {
     fn put_push_device(
@@ -69,7 +70,19 @@ impl NotificationStore for Sqlite {
     }
 
     fn push_users(&self) -> Result<Vec<UserId>, StoreError> {
-        self.admin(|db| users(db))
+        self.admin(|db| users(db, "SELECT DISTINCT site, user FROM push_device"))
+    }
+
+    fn put_app_push(&self, user: UserId, row: AppPushRow, now: Timestamp, done: Done<bool>) {
+        self.write(move |batch| put_app(batch.db, user, &row, now), done);
+    }
+
+    fn remove_app_push(&self, user: UserId, service: Box<str>, node: Option<Box<str>>, done: Done<Reached>) {
+        self.write(move |batch| remove_app(batch.db, user, &service, node.as_deref()), done);
+    }
+
+    fn app_push_users(&self) -> Result<Vec<UserId>, StoreError> {
+        self.admin(|db| users(db, "SELECT DISTINCT site, user FROM push_app"))
     }
 }
 
@@ -117,12 +130,63 @@ fn remove_device(db: &Connection, user: UserId, endpoint: &str) -> Outcome<bool>
     Ok(count(db, user)? > 0)
 }
 
-/// Removes the browser of a signed-out device, and browsers without a known device. Returns whether one is left.
+/// Removes the browser and the app of a signed-out device, and browsers without a known device. Returns whether a browser is left.
 pub(crate) fn remove_of_device(db: &Connection, user: UserId, device: u64) -> Outcome<bool> {
     let sql =
         sql!("DELETE FROM push_device WHERE site = $1 AND user = $2 AND (device = $3 OR device IS NULL)");
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, device as i64])?;
+    let sql = sql!("DELETE FROM push_app WHERE site = $1 AND user = $2 AND device = $3");
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, device as i64])?;
     Ok(count(db, user)? > 0)
+}
+
+fn put_app(db: &Connection, user: UserId, row: &AppPushRow, now: Timestamp) -> Outcome<bool> {
+    let AppPushRow { push: AppPush { service, node, options }, device, password } = row;
+    if let Some(number) = password
+        && app_password::look(db, user, *number, now)?.is_none()
+    {
+        return Ok(false);
+    }
+    let of_device =
+        sql!("DELETE FROM push_app WHERE site = $1 AND user = $2 AND service = $3 AND device = $4");
+    db.prepare_cached(of_device)?.execute(params![user.site.0, user.num, &**service, *device as i64])?;
+    let same = sql!("DELETE FROM push_app WHERE site = $1 AND user = $2 AND service = $3 AND node = $4");
+    db.prepare_cached(same)?.execute(params![user.site.0, user.num, &**service, &**node])?;
+    let oldest = sql!(
+        "DELETE FROM push_app WHERE site = $1 AND user = $2 AND (service, node) IN (SELECT service, node FROM push_app \
+         WHERE site = $1 AND user = $2 ORDER BY created DESC, service, node LIMIT 9223372036854775807 OFFSET $3)"
+    );
+    db.prepare_cached(oldest)?.execute(params![user.site.0, user.num, MOST_APP_PUSHES as u32 - 1])?;
+    db.prepare_cached(sql!("INSERT INTO push_app VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"))?.execute(
+        params![
+            user.site.0,
+            user.num,
+            &**service,
+            &**node,
+            &**options,
+            *device as i64,
+            password,
+            now.0 as i64
+        ],
+    )?;
+    Ok(true)
+}
+
+fn remove_app(db: &Connection, user: UserId, service: &str, node: Option<&str>) -> Outcome<Reached> {
+    let sql = sql!(
+        "DELETE FROM push_app WHERE site = $1 AND user = $2 AND service = $3 AND ($4 IS NULL OR node = $4)"
+    );
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, service, node])?;
+    let apps = sql!("SELECT 1 FROM push_app WHERE site = $1 AND user = $2 LIMIT 1");
+    let apps = db.prepare_cached(apps)?.exists(params![user.site.0, user.num])?;
+    Ok(Reached { browsers: count(db, user)? > 0, apps })
+}
+
+/// Removes the push services of apps that have signed in with this password.
+pub(crate) fn end_app_pushes(db: &Connection, user: UserId, password: u32) -> Outcome<()> {
+    let sql = sql!("DELETE FROM push_app WHERE site = $1 AND user = $2 AND password = $3");
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, password])?;
+    Ok(())
 }
 
 fn change_settings(db: &Connection, user: UserId, change: &NotifyChange) -> Outcome<NotifyView> {
@@ -170,6 +234,7 @@ fn facts(db: &Connection, user: UserId, conversations: &[ConversationId]) -> Out
         settings: settings(db, user)?,
         presence: user::by_id(db, user)?.map_or(SetPresence::Online, |row| row.presence),
         devices: devices(db, user)?,
+        apps: apps(db, user)?,
         talks,
     })
 }
@@ -240,6 +305,23 @@ fn devices(db: &Connection, user: UserId) -> Outcome<Vec<Arc<PushDevice>>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+fn apps(db: &Connection, user: UserId) -> Outcome<Vec<AppPushRow>> {
+    let sql = sql!(
+        "SELECT service, node, options, device, password FROM push_app WHERE site = $1 AND user = $2 \
+         ORDER BY created, service, node"
+    );
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![user.site.0, user.num], |row| {
+        let push = AppPush {
+            service: row.get_ref(0)?.as_str()?.into(),
+            node: row.get_ref(1)?.as_str()?.into(),
+            options: row.get_ref(2)?.as_str()?.into(),
+        };
+        Ok(AppPushRow { push, device: row.get::<_, i64>(3)? as u64, password: row.get(4)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 fn push_device(row: &Row<'_>) -> rusqlite::Result<PushDevice> {
     Ok(PushDevice {
         endpoint: row.get_ref(0)?.as_str()?.into(),
@@ -254,8 +336,8 @@ fn count(db: &Connection, user: UserId) -> Outcome<u32> {
     Ok(db.prepare_cached(sql)?.query_row(params![user.site.0, user.num], |row| row.get(0))?)
 }
 
-fn users(db: &Connection) -> Outcome<Vec<UserId>> {
-    let mut statement = db.prepare_cached("SELECT DISTINCT site, user FROM push_device")?;
+fn users(db: &Connection, sql: &str) -> Outcome<Vec<UserId>> {
+    let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| Ok(UserId { site: SiteId(row.get(0)?), num: row.get(1)? }))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

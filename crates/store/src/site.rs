@@ -231,7 +231,7 @@ macro_rules! rows_of {
 }
 
 /// Statements that remove some rows of a site from a table, by its key.
-const ROWS: [(&str, &str); 58] = [
+const ROWS: [(&str, &str); 59] = [
     rows_of!("sent", "user, client_id"),
     rows_of!("milestone", "conversation, seq"),
     rows_of!("message_change", "conversation, position"),
@@ -284,6 +284,7 @@ const ROWS: [(&str, &str); 58] = [
     rows_of!("role_decision", "sub"),
     rows_of!("erased_sanction", "sub, room, kind"),
     rows_of!("push_device", "user, endpoint"),
+    rows_of!("push_app", "user, service, node"),
     rows_of!("notify_setting", "user"),
     rows_of!("push_key", "site"),
     rows_of!("mail", "user"),

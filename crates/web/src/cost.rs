@@ -132,6 +132,10 @@ commands! {
     "configure", Words: Command::Moderation(moderation::Command::Configure { .. }),
     "test_filter", NoRoom: Command::Moderation(moderation::Command::TestFilter { .. }),
     "notifications", NoRoom: Command::Notifications(notifications::Command::Change(_)),
+    // Only apps have a push service of their own, and tell that they rest.
+    "push_app", NoRoom: Command::Notifications(notifications::Command::PushApp(_)),
+    "end_app_push", NoRoom: Command::Notifications(notifications::Command::EndAppPush { .. }),
+    "set_idle", NoRoom: Command::Notifications(notifications::Command::SetIdle(_)),
     "devices", NoRoom: Command::Account(account::Command::ListDevices),
     "sign_out", NoRoom: Command::Account(account::Command::SignOutDevice { .. }),
     "app_passwords", NoRoom: Command::Account(account::Command::ListAppPasswords),
@@ -655,6 +659,25 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
         ),
         (0, Request::new(re, moderation::Command::TestFilter { body: "words".into() })),
         (0, Request::new(re, notifications::Command::Change(Box::default()))),
+        (
+            0,
+            Request::new(
+                re,
+                notifications::Command::PushApp(Box::new(chat::AppPush {
+                    service: "push.example".into(),
+                    node: "n".into(),
+                    options: "".into(),
+                })),
+            ),
+        ),
+        (
+            0,
+            Request::new(
+                re,
+                notifications::Command::EndAppPush { service: "push.example".into(), node: None },
+            ),
+        ),
+        (0, Request::new(re, notifications::Command::SetIdle(true))),
         (0, Request::new(re, account::Command::ListDevices)),
         (0, Request::new(re, account::Command::SignOutDevice { device: 9 })),
         (0, Request::new(re, account::Command::ListAppPasswords)),

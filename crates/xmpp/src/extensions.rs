@@ -85,6 +85,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::jingle::SOURCES,
     &xep::csi::EXTENSION,
     &xep::jingle_messages::EXTENSION,
+    &xep::push::EXTENSION,
     &xep::stanza_ids::EXTENSION,
     &xep::http_upload::EXTENSION,
     &xep::reports::EXTENSION,

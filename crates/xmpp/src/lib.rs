@@ -33,4 +33,5 @@ pub use session::IqHandler;
 pub use stream::Checked;
 pub use transport::bosh::Posted;
 pub use transport::http::is_xmpp_path;
+pub use xep::push::AppPushes;
 pub use xep::stream_management::Streams;

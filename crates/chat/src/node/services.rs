@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::{
-    CallId, FileFound, FileId, FileLimits, FileRow, FileType, Ice, Identified, Mailer, NewPreview, Node,
-    Notifier, PreviewWanted, Previewer, Refusal, Respond, SignInLog, SiteId, Stats, StickerId, StoreError,
-    Timestamp, UserId, Wish,
+    AppWaker, CallId, FileFound, FileId, FileLimits, FileRow, FileType, Ice, Identified, Mailer, NewPreview,
+    Node, Notifier, PreviewWanted, Previewer, Refusal, Respond, SignInLog, SiteId, Stats, StickerId,
+    StoreError, Timestamp, UserId, Wish,
 };
 
 impl Node {
@@ -15,6 +15,16 @@ impl Node {
     /// store, and may block.
     pub fn notify_by(&self, notifier: Arc<dyn Notifier>) -> Result<(), StoreError> {
         self.inner.notifications.notify_by(notifier)
+    }
+
+    /// Wakes apps of absent users through this from now on. Reads the users with one from the store, and may block.
+    pub fn wake_by(&self, waker: Arc<dyn AppWaker>) -> Result<(), StoreError> {
+        self.inner.notifications.wake_by(waker)
+    }
+
+    /// Removes the push service of an app, which the service itself refuses.
+    pub fn app_push_is_gone(&self, user: UserId, service: &str, node: &str) {
+        self.inner.notifications.app_push_is_gone(user, service.into(), node.into());
     }
 
     /// Sends digests of missed messages through this from now on. Reads the store, and may block.

@@ -22,18 +22,20 @@ pub enum Event {
         /// The address of digests, and the delay in minutes; 0: never. None: the site sends no digests.
         mail: Option<(Box<str>, u32)>,
     },
+    /// The push service of the app is stored, or removed.
+    AppPush,
 }
 
 impl Event {
     pub(crate) fn policy(&self) -> Policy {
         match self {
-            Event::Settings { .. } => Policy::ANSWER,
+            Event::Settings { .. } | Event::AppPush => Policy::ANSWER,
         }
     }
 
     pub(crate) fn signal(&self) -> Option<Signal> {
         match self {
-            Event::Settings { .. } => None,
+            Event::Settings { .. } | Event::AppPush => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Notifications for absent users: which messages lead to one, when, and to which browsers
 //! (`docs/design/push.md`).
 
+mod apps;
 mod command;
 mod decide;
 mod event;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use apps::{AppPush, AppPushRow, AppWake, AppWaker, MOST_APP_PUSHES, Reached};
 pub use command::Command;
 pub use event::Event;
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer, digest_due};
@@ -73,7 +75,7 @@ impl Notifications {
 
     /// The user has no browser with a subscription any more.
     pub(crate) fn lose(&self, user: UserId) {
-        self.queue.lose(user);
+        self.queue.lose_browsers(user);
     }
 
     /// The call no longer rings for this user. Answers the notice that was pushed for it.

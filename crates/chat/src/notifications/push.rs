@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::notifications::decide::{SMALL_ROOM, is_away, may_disturb, news};
+use crate::notifications::queue::Channels;
 use crate::notifications::{Notifications, NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
 use crate::session::Completion;
 use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow, mentioned};
@@ -35,13 +36,14 @@ impl Notifications {
     /// at two bits.
     pub(crate) fn notify_away(&self, to: UserId, conversation: ConversationId, now: Timestamp) {
         let (by_push, by_mail) = (self.queue.reaches(to), self.queue.is_mailable(to));
-        if !(by_push || by_mail) || !self.is_away(to) {
+        if !(by_push || by_mail) {
             return;
         }
-        if by_push {
+        let is_away = self.is_away(to);
+        if by_push && (is_away || self.queue.has_apps(to)) {
             self.queue.wait(to, conversation, now);
         }
-        if by_mail {
+        if by_mail && is_away {
             self.mail_later(to, now);
         }
     }
@@ -96,12 +98,12 @@ impl Notifications {
 
     /// Called with every tick.
     pub(crate) fn push_to_away(self: &Arc<Self>, now: Timestamp) {
-        if self.queue.notifier().is_none() {
+        if !self.queue.is_on() {
             return;
         }
         self.push_rings(now);
         for (user, conversations) in self.queue.due(now) {
-            if !self.is_away(user) {
+            if !self.may_be_asleep(user) {
                 continue;
             }
             let done = self.then(move |this, facts| {
@@ -117,12 +119,23 @@ impl Notifications {
         if !may_disturb(&facts.settings, facts.presence, now) {
             return;
         }
+        let receivers = self.receivers(user, facts);
+        if receivers.is_empty() {
+            return;
+        }
+        let by = if receivers.browsers.is_some() { Channels::BrowsersToo } else { Channels::AppsAlone };
+        let mut messages = 0;
         for talk in &facts.talks {
             let Some(news) = news(talk, user, &facts.settings, now) else { continue };
             let seq = talk.row.last.as_ref().map_or(Seq(0), |last| last.seq);
-            if self.queue.show(user, talk.row.id, seq, now) {
-                self.push(&About::of(user, talk), &facts.devices, &PushNotice::Show(Arc::new(news)));
+            if self.queue.show(user, talk.row.id, seq, by, now) {
+                messages += news.unread;
+                let browsers = receivers.browsers.unwrap_or_default();
+                self.push(&About::of(user, talk), browsers, &PushNotice::Show(Arc::new(news)));
             }
+        }
+        if messages > 0 {
+            self.wake(user, &receivers.apps, messages, now);
         }
     }
 

@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 
+use crate::limits::Due;
+use crate::notifications::apps::wake_rate;
 use crate::notifications::mail::LOOK_MS;
 use crate::notifications::ring::Rings;
-use crate::notifications::{Mailer, Notifier, PushedRing, Ring, RingingCall};
+use crate::notifications::{AppWaker, Mailer, Notifier, PushedRing, Reached, Ring, RingingCall};
 use crate::session::Roll;
 use crate::site::share::SiteCounts;
 use crate::{CallId, ConversationId, Seq, Timestamp, UserId};
@@ -29,13 +31,18 @@ const MAX_WAITING: usize = 50_000;
 const MAX_CONVERSATIONS: usize = 8;
 /// Shown notices that can be cleared. One more, and all are forgotten: they stay until the user removes them.
 const MAX_SHOWN: usize = 200_000;
+/// Users whose rate of waking is known. At the bound, those who may be woken at once are forgotten, or all.
+const MAX_WOKEN: usize = 50_000;
 /// Users whose facts are read together.
 const MAX_DUE: usize = 64;
 
 pub(crate) struct Desk {
     notifier: OnceLock<Arc<dyn Notifier>>,
-    /// Users with a subscribed browser, one bit each. Other users cost nothing else.
+    /// Users with a subscribed browser or an app with a push service, one bit each. Other users cost nothing else.
     reached: Roll,
+    waker: OnceLock<Arc<dyn AppWaker>>,
+    /// Users with an app, of `reached`.
+    with_apps: Roll,
     mailer: OnceLock<Arc<dyn Mailer>>,
     /// Users who want a digest and have none pending, one bit each.
     mailable: Roll,
@@ -51,8 +58,24 @@ struct Book {
     /// The due time of each waiting user. Entries of users who no longer wait are ignored.
     due: BinaryHeap<Reverse<(Timestamp, UserId)>>,
     /// The time of the notice, and its last message.
-    shown: HashMap<(UserId, ConversationId), (Timestamp, Seq)>,
+    shown: HashMap<(UserId, ConversationId), Shown>,
+    /// When apps were woken.
+    woken: HashMap<UserId, Due>,
     rings: Rings,
+}
+
+#[derive(Clone, Copy)]
+struct Shown {
+    at: Timestamp,
+    last: Seq,
+    by: Channels,
+}
+
+/// Which channels show a notice. Only browsers clear it later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channels {
+    BrowsersToo,
+    AppsAlone,
 }
 
 type Conversations = SmallVec<[ConversationId; 2]>;
@@ -62,6 +85,8 @@ impl Desk {
         Desk {
             notifier: OnceLock::new(),
             reached: Roll::default(),
+            waker: OnceLock::new(),
+            with_apps: Roll::default(),
             mailer: OnceLock::new(),
             mailable: Roll::default(),
             looked: AtomicU64::new(0),
@@ -84,12 +109,54 @@ impl Desk {
         self.reached.enter(user);
     }
 
-    pub(crate) fn lose(&self, user: UserId) {
-        self.reached.leave(user);
+    pub(crate) fn reach_app(&self, user: UserId) {
+        self.with_apps.enter(user);
+        self.reached.enter(user);
     }
 
+    pub(crate) fn lose_browsers(&self, user: UserId) {
+        if !self.with_apps.has(user) {
+            self.reached.leave(user);
+        }
+    }
+
+    /// The user has these channels left.
+    pub(crate) fn keep_reached(&self, user: UserId, left: Reached) {
+        if !left.apps {
+            self.with_apps.leave(user);
+        }
+        if left == Reached::default() {
+            self.reached.leave(user);
+        }
+    }
+
+    pub(crate) fn has_apps(&self, user: UserId) -> bool {
+        self.with_apps.has(user)
+    }
+
+    /// Users are reached only on a node that sends notices.
     pub(crate) fn reaches(&self, user: UserId) -> bool {
-        self.notifier.get().is_some() && self.reached.has(user)
+        self.reached.has(user)
+    }
+
+    /// None: this node wakes no apps.
+    pub(crate) fn waker(&self) -> Option<&Arc<dyn AppWaker>> {
+        self.waker.get()
+    }
+
+    /// Sets the waker for the rest of the node's life.
+    pub(crate) fn begin_waking(&self, waker: Arc<dyn AppWaker>) {
+        let _ = self.waker.set(waker);
+    }
+
+    /// Whether this node has any channel for notices.
+    pub(crate) fn is_on(&self) -> bool {
+        self.notifier.get().is_some() || self.waker.get().is_some()
+    }
+
+    /// Counts that the apps of a user are woken. False: they were too often.
+    pub(crate) fn may_wake(&self, user: UserId, now: Timestamp) -> bool {
+        self.book().may_wake(user, now)
     }
 
     /// None: this node sends no mail.
@@ -125,7 +192,7 @@ impl Desk {
 
     /// The users, all of one site, who have a channel for notifications.
     pub(crate) fn reached<'a>(&self, users: impl Iterator<Item = UserId> + Clone + 'a) -> Vec<UserId> {
-        if self.notifier.get().is_none() && self.mailer.get().is_none() {
+        if !self.is_on() && self.mailer.get().is_none() {
             return Vec::new();
         }
         let by = self.reached.which(users.clone()).into_iter().zip(self.mailable.which(users.clone()));
@@ -144,8 +211,15 @@ impl Desk {
 
     /// Whether a notice may be shown now; otherwise it waits for the pause after the previous one. A message
     /// is shown once.
-    pub(crate) fn show(&self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) -> bool {
-        self.book().show(user, conversation, seq, now)
+    pub(crate) fn show(
+        &self,
+        user: UserId,
+        conversation: ConversationId,
+        seq: Seq,
+        by: Channels,
+        now: Timestamp,
+    ) -> bool {
+        self.book().show(user, conversation, seq, by, now)
     }
 
     /// The conversation was read: drops its pending notice. True: the shown notice must be cleared.
@@ -220,38 +294,58 @@ impl Book {
         users
     }
 
-    fn show(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) -> bool {
+    fn show(
+        &mut self,
+        user: UserId,
+        conversation: ConversationId,
+        seq: Seq,
+        by: Channels,
+        now: Timestamp,
+    ) -> bool {
         if self.rings.is_shown(user, conversation) {
             // The end of the call leads to the next notice, with all messages since.
             self.wait(user, conversation, Timestamp(now.0 + AGAIN_MS));
             return false;
         }
         let before = self.shown.get(&(user, conversation)).copied();
-        if before.is_some_and(|(_, before)| before >= seq) {
+        if before.is_some_and(|before| before.last >= seq) {
             return false;
         }
-        if let Some((before, _)) = before
+        if let Some(Shown { at: before, .. }) = before
             && now >= before
             && now.since(before) < AGAIN_MS
         {
             self.wait(user, conversation, Timestamp(before.0 + AGAIN_MS));
             return false;
         }
-        self.keep_shown(user, conversation, seq, now);
+        // Browsers still show the notice before.
+        let by = before.map_or(by, |before| if before.by == Channels::BrowsersToo { before.by } else { by });
+        self.keep_shown(user, conversation, Shown { at: now, last: seq, by });
         true
     }
 
-    fn keep_shown(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) {
+    fn keep_shown(&mut self, user: UserId, conversation: ConversationId, shown: Shown) {
         if self.shown.len() >= MAX_SHOWN {
             self.shown = HashMap::new();
         }
-        self.shown.insert((user, conversation), (now, seq));
+        self.shown.insert((user, conversation), shown);
+    }
+
+    fn may_wake(&mut self, user: UserId, now: Timestamp) -> bool {
+        if self.woken.len() >= MAX_WOKEN && !self.woken.contains_key(&user) {
+            self.woken.retain(|_, due| !due.is_idle(now));
+            if self.woken.len() >= MAX_WOKEN {
+                self.woken = HashMap::new();
+            }
+        }
+        wake_rate().take(self.woken.entry(user).or_default(), now).is_ok()
     }
 
     fn replace(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) {
         self.forget_waiting(user, conversation);
-        let before = self.shown.get(&(user, conversation)).map_or(Seq(0), |(_, before)| *before);
-        self.keep_shown(user, conversation, seq.max(before), now);
+        let before = self.shown.get(&(user, conversation)).map_or(Seq(0), |before| before.last);
+        let shown = Shown { at: now, last: seq.max(before), by: Channels::BrowsersToo };
+        self.keep_shown(user, conversation, shown);
     }
 
     fn forget_waiting(&mut self, user: UserId, conversation: ConversationId) {
@@ -270,7 +364,7 @@ impl Book {
         if self.shown.is_empty() {
             self.shown = HashMap::new();
         }
-        shown.is_some_and(|(shown, _)| now.since(shown) < SHOWN_MS)
+        shown.is_some_and(|shown| shown.by == Channels::BrowsersToo && now.since(shown.at) < SHOWN_MS)
     }
 }
 
@@ -299,17 +393,23 @@ mod tests {
         book.wait(user(1), with(3), at(2_000 + PAUSE_MS));
         assert!(book.due(at(PAUSE_MS - 1)).is_empty());
         assert_eq!(book.due(at(PAUSE_MS)), [(user(1), vec![with(2), with(3)])]);
-        assert!(book.show(user(1), with(2), Seq(1), at(PAUSE_MS)));
+        assert!(book.show(user(1), with(2), Seq(1), Channels::BrowsersToo, at(PAUSE_MS)));
 
         book.wait(user(1), with(2), at(10_000));
         assert_eq!(book.due(at(10_000)).len(), 1);
-        assert!(!book.show(user(1), with(2), Seq(2), at(10_000)), "too soon after the last one");
-        assert!(book.show(user(1), with(3), Seq(1), at(10_000)), "another conversation");
+        assert!(
+            !book.show(user(1), with(2), Seq(2), Channels::BrowsersToo, at(10_000)),
+            "too soon after the last one"
+        );
+        assert!(
+            book.show(user(1), with(3), Seq(1), Channels::BrowsersToo, at(10_000)),
+            "another conversation"
+        );
         assert!(book.due(at(PAUSE_MS + AGAIN_MS - 1)).is_empty());
         assert_eq!(book.due(at(PAUSE_MS + AGAIN_MS)), [(user(1), vec![with(2)])]);
-        assert!(book.show(user(1), with(2), Seq(2), at(PAUSE_MS + AGAIN_MS)));
+        assert!(book.show(user(1), with(2), Seq(2), Channels::BrowsersToo, at(PAUSE_MS + AGAIN_MS)));
         let later = at(10 * AGAIN_MS);
-        assert!(!book.show(user(1), with(2), Seq(2), later), "nothing that is newer");
+        assert!(!book.show(user(1), with(2), Seq(2), Channels::BrowsersToo, later), "nothing that is newer");
         assert!(book.due(Timestamp(later.0 + AGAIN_MS)).is_empty());
     }
 
@@ -321,9 +421,12 @@ mod tests {
         book.wait(user(1), with(3), now);
         assert!(!book.read(user(1), with(2), now), "nothing was shown");
         assert_eq!(book.due(now), [(user(1), vec![with(3)])]);
-        assert!(book.show(user(1), with(3), Seq(1), now));
+        assert!(book.show(user(1), with(3), Seq(1), Channels::BrowsersToo, now));
         assert!(book.read(user(1), with(3), now) && !book.read(user(1), with(3), now));
-        assert!(book.show(user(1), with(3), Seq(1), now), "after reading, the next one is told at once");
+        assert!(
+            book.show(user(1), with(3), Seq(1), Channels::BrowsersToo, now),
+            "after reading, the next one is told at once"
+        );
         assert!(!book.read(user(1), with(3), Timestamp(START + SHOWN_MS)), "too long ago");
     }
 

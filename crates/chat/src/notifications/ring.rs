@@ -153,6 +153,7 @@ impl Notifications {
             if may_ring && this.queue.push_ring(&call, &ring, now) {
                 let about = About { to, conversation, with: Some(call.from) };
                 this.push(&about, &facts.devices, &PushNotice::Ring(ring));
+                this.wake(to, &this.receivers(to, &facts).apps, 1, now);
             }
         });
         self.store.notify_facts(to, vec![conversation], done);

@@ -52,7 +52,7 @@ impl Notifications {
         let (handle, to) = (asker.session.handle, AnswerTo::Request(re));
         let done = self.on_loaded(handle, to, move |this, lost: Vec<UserId>| {
             this.queue.reach(user);
-            lost.into_iter().for_each(|other| this.queue.lose(other));
+            lost.into_iter().for_each(|other| this.queue.lose_browsers(other));
             this.notifications(&asker, re, rest, now);
         });
         self.store.put_push_device(user, device, browser, now, done);
@@ -76,7 +76,7 @@ impl Notifications {
     ) {
         let done = self.then(move |this, has_other| {
             if has_other == Ok(false) {
-                this.queue.lose(user);
+                this.queue.lose_browsers(user);
             }
             then(has_other.map(drop));
         });

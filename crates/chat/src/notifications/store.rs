@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
-use crate::notifications::{NotifyChange, QuietHours};
+use crate::notifications::{AppPushRow, NotifyChange, QuietHours, Reached};
 use crate::users::store::UserStore;
 use crate::{
     CallEntry, ConversationId, ConversationRow, Done, MailAddress, SetPresence, SiteId, StoreError,
@@ -55,6 +55,14 @@ pub trait NotificationStore: UserStore {
     fn mail_users(&self) -> Result<Vec<UserId>, StoreError>;
     /// All users of all sites with a subscribed browser. May block.
     fn push_users(&self) -> Result<Vec<UserId>, StoreError>;
+    /// Stores the push service of an app, in the place of another one of the same device and service. One beyond
+    /// [`MOST_APP_PUSHES`](crate::MOST_APP_PUSHES) replaces the oldest. The end of the app password, in any way, removes it.
+    /// False: that password does not exist any more, so nothing was stored.
+    fn put_app_push(&self, user: UserId, row: AppPushRow, now: Timestamp, done: Done<bool>);
+    /// Removes one node of a service, or all, and answers the channels that are left.
+    fn remove_app_push(&self, user: UserId, service: Box<str>, node: Option<Box<str>>, done: Done<Reached>);
+    /// All users of all sites with the push service of an app. May block.
+    fn app_push_users(&self) -> Result<Vec<UserId>, StoreError>;
 }
 
 /// Messages of blocked authors that a search for a notice skips, at most.
@@ -165,6 +173,8 @@ pub struct NotifyFacts {
     pub settings: NotifySettings,
     pub presence: SetPresence,
     pub devices: Vec<Arc<PushDevice>>,
+    /// The oldest first.
+    pub apps: Vec<AppPushRow>,
     pub talks: Vec<Talk>,
 }
 

@@ -164,6 +164,8 @@ struct Entry {
     resource: Arc<str>,
     now: Option<Arc<Availability>>,
     published: Option<Arc<Availability>>,
+    /// The app shows nothing to its user.
+    is_idle: bool,
 }
 
 impl Announcements {
@@ -246,11 +248,13 @@ impl Shard {
             all.end(at);
         }
         match all.sessions.iter_mut().find(|entry| entry.resource == resource) {
-            Some(entry) => (entry.handle, entry.now) = (Some(handle), availability),
+            Some(entry) => {
+                (entry.handle, entry.now, entry.is_idle) = (Some(handle), availability, false);
+            }
             None => {
                 all.gone.retain(|gone| *gone != resource);
-                let published = None;
-                all.sessions.push(Entry { handle: Some(handle), resource, now: availability, published });
+                let (handle, now) = (Some(handle), availability);
+                all.sessions.push(Entry { handle, resource, now, published: None, is_idle: false });
             }
         }
         self.count_announced(id);
@@ -272,6 +276,24 @@ impl Shard {
         self.count_announced(id);
         self.mark_changed(id);
         true
+    }
+
+    /// Only a session with a resource can be idle.
+    pub(crate) fn set_idle(&mut self, id: UserId, handle: SessionHandle, is_idle: bool) {
+        let all = self.announcements.get_mut(&id);
+        let entry = all.and_then(|all| all.sessions.iter_mut().find(|entry| entry.handle == Some(handle)));
+        if let Some(entry) = entry {
+            entry.is_idle = is_idle;
+        }
+    }
+
+    /// The devices of the user's sessions that are not idle.
+    pub(crate) fn awake_devices(&mut self, id: UserId) -> Vec<u64> {
+        let entries = self.announcements.get(&id).into_iter().flat_map(|all| &all.sessions);
+        let idle: Vec<SessionHandle> =
+            entries.filter(|entry| entry.is_idle).filter_map(|entry| entry.handle).collect();
+        let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
+        sessions.filter(|one| !idle.contains(&one.handle)).map(|one| one.device).collect()
     }
 
     /// A session has left the table. `stays`: contacts see it until the user's grace time is over.

@@ -15,12 +15,13 @@ macro_rules! delete_from {
 }
 
 /// Removes the user's own rows, of which there are few.
-const OWN: [&str; 15] = [
+const OWN: [&str; 16] = [
     delete_from!("device"),
     delete_from!("app_password"),
     delete_from!("app_token"),
     delete_from!("thread_follow"),
     delete_from!("push_device"),
+    delete_from!("push_app"),
     delete_from!("notify_setting"),
     delete_from!("mail"),
     delete_from!("draft"),

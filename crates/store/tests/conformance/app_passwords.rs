@@ -35,7 +35,7 @@ fn add(store: &dyn Store, user: UserId, byte: u8, by: By) -> Result<AppPasswordR
     ask(|done| store.add_app_password(user, new, by, done))
 }
 
-fn own(store: &dyn Store, user: UserId, byte: u8) -> u32 {
+pub(crate) fn own(store: &dyn Store, user: UserId, byte: u8) -> u32 {
     add(store, user, byte, By::User(user)).expect("one may").number
 }
 

@@ -1,11 +1,13 @@
 //! Notifications: browsers, settings of members, and the facts that decide about a notice.
 
 use chat::{
-    Agent, Append, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MailAddress, MessageKind, NewDevice,
-    NotifyChange, NotifySettings, PushDevice, QuietHours, Seq, SetPresence, Store, Timestamp, UserId,
+    Agent, AppPush, AppPushRow, Append, By, MAIL_EVERY_MS, MOST_APP_PUSHES, MOST_CALLS_COUNTED,
+    MOST_PUSH_DEVICES, MailAddress, MessageKind, MessagesAfterErasure, NewDevice, NewErasure, NotifyChange,
+    NotifySettings, PushDevice, QuietHours, Reached, Seq, SetPresence, Store, Timestamp, UserId,
 };
 
-use crate::asking::{NOW, add_site, ask, direct, message, put, say};
+use crate::app_passwords::own;
+use crate::asking::{NOW, add_site, ask, direct, message, put, say, sub};
 use crate::two_users;
 
 fn device(number: usize) -> PushDevice {
@@ -203,4 +205,100 @@ pub(crate) fn a_digest_is_due_once_a_day_at_most_and_as_late_as_is_wanted(store:
     assert_eq!((wish(0), due(at(9 * day)), store.mail_users()), (Some(0), vec![], Ok(vec![])));
     schedule(at(3 * day));
     assert!(due(at(9 * day)).is_empty() && !put("ann@new.example"));
+}
+
+fn app(service: &str, node: &str, device: u64) -> AppPushRow {
+    let push = AppPush { service: service.into(), node: node.into(), options: "<x/>".into() };
+    AppPushRow { push, device, password: None }
+}
+
+fn wake(store: &dyn Store, user: UserId, row: AppPushRow, at: u64) -> bool {
+    ask(|done| store.put_app_push(user, row, Timestamp(NOW.0 + at), done))
+}
+
+fn apps(store: &dyn Store, user: UserId) -> Vec<AppPushRow> {
+    ask(|done| store.notify_facts(user, vec![], done)).apps
+}
+
+fn end(store: &dyn Store, user: UserId, service: &str, node: Option<&str>) -> Reached {
+    ask(|done| store.remove_app_push(user, service.into(), node.map(Into::into), done))
+}
+
+pub(crate) fn an_app_has_one_push_for_each_device_and_service(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    assert_eq!(store.app_push_users(), Ok(vec![]));
+    assert!(wake(store, ann, app("push.example", "old", 1), 1));
+    assert!(wake(store, ann, app("push.example", "new", 1), 2), "the app has a new address");
+    assert!(wake(store, ann, app("other.example", "new", 1), 3));
+    assert!(wake(store, ann, app("push.example", "tablet", u64::MAX), 4));
+    let expected = [
+        app("push.example", "new", 1),
+        app("other.example", "new", 1),
+        app("push.example", "tablet", u64::MAX),
+    ];
+    assert_eq!(apps(store, ann), expected);
+    assert!(wake(store, ann, app("push.example", "tablet", 2), 5), "its device has another name");
+    assert_eq!(apps(store, ann).len(), 3);
+    assert_eq!((apps(store, bob), store.app_push_users()), (vec![], Ok(vec![ann])));
+
+    assert_eq!(end(store, bob, "push.example", None), Reached::default(), "they are not his");
+    let with_apps = Reached { browsers: false, apps: true };
+    assert_eq!(end(store, ann, "push.example", Some("nothing")), with_apps);
+    assert_eq!(apps(store, ann).len(), 3);
+    assert_eq!(end(store, ann, "push.example", Some("new")), with_apps);
+    assert_eq!(end(store, ann, "push.example", None), with_apps);
+    assert_eq!(subscribe(store, ann, 1), []);
+    assert_eq!(end(store, ann, "other.example", None), Reached { browsers: true, apps: false });
+
+    for number in 0..MOST_APP_PUSHES as u64 + 3 {
+        assert!(wake(store, ann, app("push.example", &number.to_string(), number), number));
+    }
+    let left = apps(store, ann);
+    assert_eq!((left.len(), &*left[0].push.node), (MOST_APP_PUSHES, "3"), "the newest are kept");
+}
+
+pub(crate) fn the_push_of_an_app_ends_with_its_password_and_its_device(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let (first, second, third) = (own(store, ann, 1), own(store, ann, 10), own(store, bob, 20));
+    let with = |number, node: &str, device| AppPushRow {
+        password: Some(number),
+        ..app("push.example", node, device)
+    };
+    for (number, node, device) in [(first, "a", 1), (second, "b", 2), (first, "c", 3)] {
+        assert!(wake(store, ann, with(number, node, device), device));
+    }
+    assert!(wake(store, bob, with(third, "d", 1), 1));
+    let revoke =
+        |user, number| ask(|done| store.revoke_app_password(user, number, By::User(user), NOW, done));
+    assert_eq!(revoke(ann, first), Ok(true));
+    assert_eq!(apps(store, ann), [with(second, "b", 2)]);
+    assert!(!wake(store, ann, with(first, "late", 1), 9), "it comes a moment after the end");
+    assert_eq!((apps(store, ann).len(), apps(store, bob).len()), (1, 1));
+
+    store.put_device(ann, NewDevice { id: 2, agent: Agent::default(), expires: NOW, time: NOW });
+    store.flush().expect("the store works");
+    assert_eq!(ask(|done| store.sign_out(ann, 2, NOW, NOW, done)), Some(false));
+    assert_eq!(apps(store, ann), []);
+}
+
+pub(crate) fn the_pushes_of_apps_go_with_the_account_and_the_site(store: &dyn Store) {
+    let (_, ann, _) = two_users(store);
+    let elsewhere = add_site(store, "other");
+    let cat = put(store, elsewhere, "cat");
+    assert!(
+        wake(store, ann, app("push.example", "a", 1), 1) && wake(store, cat, app("push.example", "a", 1), 1)
+    );
+    assert_eq!(store.app_push_users(), Ok(vec![ann, cat]));
+    let erasure = NewErasure {
+        user: ann,
+        alias: sub("deleted-1"),
+        name: "Deleted user".into(),
+        messages: MessagesAfterErasure::Kept,
+        by: By::User(ann),
+        time: NOW,
+    };
+    assert!(ask(|done| store.begin_erasure(erasure, done)).is_ok());
+    assert_eq!(store.app_push_users(), Ok(vec![cat]));
+    assert!(store.remove_site(elsewhere).expect("the store works"));
+    assert_eq!(store.app_push_users(), Ok(vec![]));
 }

@@ -24,6 +24,7 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
                 .as_ref()
                 .map(|(address, after)| MailDigest { address: Cow::Borrowed(address), after: *after }),
         },
+        Of::AppPush => unreachable!("only apps have a push service of their own"),
     }
 }
 

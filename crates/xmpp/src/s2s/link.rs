@@ -115,7 +115,7 @@ impl Links {
 
 impl Gateway {
     /// A stanza for another server, in the content namespace of a stream between servers.
-    pub(super) fn send_to_server(&mut self, pair: &Pair, stanza: Vec<u8>, now: u64) {
+    pub(crate) fn send_to_server(&mut self, pair: &Pair, stanza: Vec<u8>, now: u64) {
         if let Err(stanza) = self.federation.links.push(pair, stanza, now) {
             self.bounce(pair, &stanza, Failure::Timeout);
         }

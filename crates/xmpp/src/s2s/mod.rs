@@ -21,7 +21,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use chat::{SiteId, Sub};
+use chat::{AppWake, SiteId, Sub};
 use edge::Handle;
 use edge::tls::{Authorities, ClientConfig};
 use xmpp_proto::payload::dialback::Verdict;
@@ -29,6 +29,7 @@ use xmpp_proto::stanza::Condition;
 
 use crate::config::Shared;
 use crate::extensions::{Extension, Spec};
+use crate::xep::push::Services;
 pub(crate) use bidi::EXTENSION as BIDIRECTIONAL;
 pub use components::Component;
 use components::Components;
@@ -160,6 +161,8 @@ pub(crate) enum Content {
         host: Box<str>,
         by: Handle,
     },
+    /// A message waits for an app that sleeps.
+    Wake(AppWake),
     /// A message of the stream `to` could not be delivered.
     Bounced {
         to: Handle,
@@ -183,7 +186,8 @@ impl Letter {
             | Content::Carries { .. }
             | Content::CarriesNoMore { .. }
             | Content::ComponentArrived { .. }
-            | Content::ComponentLeft { .. } => None,
+            | Content::ComponentLeft { .. }
+            | Content::Wake(_) => None,
         }
     }
 }
@@ -195,6 +199,7 @@ pub(crate) struct Federation {
     links: Links,
     dials: Dials,
     components: Components,
+    pub(crate) push_services: Services,
 }
 
 /// The worker that owns a remote domain.

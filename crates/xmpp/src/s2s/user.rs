@@ -230,6 +230,7 @@ impl Gateway {
                 }
             }
             Content::ComponentLeft { host, by } => self.component_left(&host, by),
+            Content::Wake(wake) => self.wake_app(wake, now),
             Content::Found { dial, addresses } => self.addresses_found(dial, addresses, conns),
             Content::Checked { to, pair, verdict } => {
                 if let Some((conn, mut io)) = conns.get(to) {
@@ -557,6 +558,9 @@ impl Gateway {
             return;
         }
         let Some(local) = to.local() else {
+            if self.is_of_service(pair, root, now) {
+                return;
+            }
             if let Some(answer) = server_iq::answer(root) {
                 self.send_to_server(pair, answer, now.unix_ms);
             }

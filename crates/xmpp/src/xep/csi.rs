@@ -1,5 +1,6 @@
 //! Client State Indication (XEP-0352): an inactive client gets no typing, and presence only once it is active again.
 
+use chat::notifications::Command;
 use xmpp_proto::payload::csi::ClientState;
 use xmpp_proto::xml::Element;
 
@@ -20,9 +21,14 @@ impl Turn<'_, '_> {
     /// Whether the element is an indication. It is no stanza.
     pub(crate) fn client_state(&mut self, element: Element<'_>) -> bool {
         match ClientState::of(element) {
-            Some(ClientState::Inactive) => self.session.set(Flags::INACTIVE, true),
+            Some(ClientState::Inactive) => {
+                self.session.set(Flags::INACTIVE, true);
+                // An inactive app may be suspended by its system, and a push service can wake it.
+                self.command(Command::SetIdle(true));
+            }
             Some(ClientState::Active) => {
                 self.session.set(Flags::INACTIVE, false);
+                self.command(Command::SetIdle(false));
                 self.catch_up_presence();
             }
             None => return false,

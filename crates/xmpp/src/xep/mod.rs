@@ -24,6 +24,7 @@ pub(crate) mod oob;
 pub(crate) mod pep;
 pub(crate) mod ping;
 pub(crate) mod private_xml;
+pub(crate) mod push;
 pub(crate) mod reactions;
 pub(crate) mod receipts;
 pub(crate) mod registration;

@@ -144,6 +144,7 @@ impl Scene {
         };
         let node =
             Arc::new(Node::new(config, Arc::clone(&store) as Arc<dyn Store>, Arc::new(outbox), [7; 32]));
+        node.wake_by(Arc::new(xmpp::AppPushes::new(xmpp_mailboxes.clone()))).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let for_web = Arc::new(web::Shared {
             node: Arc::clone(&node),

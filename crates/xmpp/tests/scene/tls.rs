@@ -95,6 +95,7 @@ impl Names for ThisServer {
     fn component(&self, domain: &str) -> Option<Arc<Component>> {
         let (secret, sites) = match domain {
             "bot.example" => ("the-secret-of-bot", Some([SITE.into()].into())),
+            "push.example" => ("the-secret-of-push", None),
             "irc.example" => ("the-secret-of-irc", None),
             OTHER => ("the-secret-of-garden", None),
             _ => return None,
