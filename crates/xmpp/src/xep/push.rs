@@ -92,8 +92,9 @@ impl AppWaker for AppPushes {
     }
 }
 
-/// Services of a worker, for each site. Beyond that, a further one gets nothing.
+/// Services of a worker, and those of one site among them. Beyond that, a further one gets nothing.
 const MOST_SERVICES: usize = 4_096;
+const MOST_SERVICES_OF_SITE: usize = 256;
 /// Notifications of one service without an answer; further ones are dropped.
 const MOST_PENDING: usize = 256;
 /// Notifications that wait until a service has said what it is.
@@ -156,7 +157,7 @@ impl Services {
     fn wake(&mut self, pair: &Pair, wake: AppWake, now: u64) -> Vec<Act> {
         self.sweep(now);
         let is_known = self.by_pair.contains_key(pair);
-        if !is_known && self.by_pair.len() >= MOST_SERVICES {
+        if !is_known && !self.has_place(&pair.local) {
             return Vec::new();
         }
         self.last += 1;
@@ -175,6 +176,11 @@ impl Services {
             Stage::Accepted { .. } => service.notify(number, wake, now).into_iter().collect(),
             Stage::Refused { .. } => vec![Act::Forget(wake.user, wake.push.node)],
         }
+    }
+
+    fn has_place(&self, local: &str) -> bool {
+        let of_site = || self.by_pair.keys().filter(|pair| &*pair.local == local).count();
+        self.by_pair.len() < MOST_SERVICES && of_site() < MOST_SERVICES_OF_SITE
     }
 
     /// The answer to the question about a service.
@@ -428,10 +434,17 @@ mod tests {
     #[test]
     fn services_are_bounded() {
         let mut services = Services::default();
-        for number in 0..2 * MOST_SERVICES {
-            let pair = Pair { remote: format!("d{number}.example").into(), ..pair() };
-            services.wake(&pair, wake(1), 0);
+        let mut of_site = |local: &str| {
+            let wake_one = |number| {
+                let pair = Pair { local: local.into(), remote: format!("d{number}.example").into() };
+                services.wake(&pair, wake(1), 0).len()
+            };
+            (0..2 * MOST_SERVICES_OF_SITE).map(wake_one).sum::<usize>()
+        };
+        assert_eq!(of_site("a.example"), MOST_SERVICES_OF_SITE, "the other places are for other sites");
+        for number in 1..MOST_SERVICES / MOST_SERVICES_OF_SITE {
+            assert_eq!(of_site(&format!("{number}.example")), MOST_SERVICES_OF_SITE);
         }
-        assert_eq!(services.by_pair.len(), MOST_SERVICES);
+        assert_eq!(of_site("last.example"), 0);
     }
 }
