@@ -239,7 +239,10 @@ fn in_a_room_every_device_receives_a_change_once() {
         scene.ask(who, Request::new(5, messages::Command::Change { conversation: room, seq: Seq(1), change }))
     };
     let thumb = || Reaction::parse("👍").unwrap();
-    let by_bob = CountedBy { user: sub("bob"), what: Counted::Reaction { reaction: thumb(), on: true } };
+    let by_bob = CountedBy {
+        user: sub("bob"),
+        what: Counted::Reaction { reaction: thumb(), on: true, all: vec![thumb()] },
+    };
     let answer = change(&bob, react(true));
     let [event!(Some(5), messages::Counts { counts, by, .. })] = &answer[..] else { panic!("one answer") };
     assert_eq!((&counts.reactions, by.as_deref()), (&vec![(thumb(), 1)], Some(&by_bob)));

@@ -622,7 +622,7 @@ fn stored_events() -> Vec<Event> {
             }),
             by: Some(Box::new(CountedBy {
                 user: sub("ann"),
-                what: Counted::Reaction { reaction: thumb, on: true },
+                what: Counted::Reaction { reaction: thumb.clone(), on: true, all: vec![thumb] },
             })),
         }
         .into(),

@@ -832,7 +832,8 @@ impl Client {
             return;
         }
         let by = by.expect("two members hear each reaction");
-        let Counted::Reaction { reaction: put, on } = &by.what else { panic!("nobody votes") };
+        let Counted::Reaction { reaction: put, on, all } = &by.what else { panic!("nobody votes") };
+        assert_eq!(all.contains(put), *on, "all reactions of the user have the change");
         let mut reactions = Vec::new();
         for (reaction, count) in &counts.reactions {
             let old = known.reactions.iter().find(|(one, _)| one == reaction.as_str());

@@ -279,7 +279,10 @@ impl Messages {
                     this.whole_messages.spend(RoomName::Id(conversation), changed.message.body.len(), now);
                 }
                 match counted {
-                    Some(what) => this.counted(session, CountedBy { user: by, what }, to, re, changed),
+                    Some(what) => {
+                        let by = CountedBy { user: by, what: what.completed(&changed.message) };
+                        this.counted(session, by, to, re, changed);
+                    }
                     None => this.changed(session, &by, to, re, changed),
                 }
                 if let Some(hits) = flagged.filter(|_| is_new) {

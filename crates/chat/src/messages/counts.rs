@@ -41,6 +41,8 @@ pub enum Counted {
     Reaction {
         reaction: Reaction,
         on: bool,
+        /// All reactions of the user to the message, after the change.
+        all: Vec<Reaction>,
     },
     /// All current choices of the user.
     Vote(Vec<u8>),
@@ -73,7 +75,7 @@ impl Counted {
     pub(crate) fn of(change: &MessageChange) -> Option<Counted> {
         match change {
             MessageChange::React { reaction, on } => {
-                Some(Counted::Reaction { reaction: reaction.clone(), on: *on })
+                Some(Counted::Reaction { reaction: reaction.clone(), on: *on, all: Vec::new() })
             }
             MessageChange::Vote(choices) => Some(Counted::Vote(choices.clone())),
             MessageChange::Pin(false) => Some(Counted::Unpin),
@@ -84,6 +86,17 @@ impl Counted {
             | MessageChange::Delete
             | MessageChange::Pin(true)
             | MessageChange::Preview(Some(_)) => None,
+        }
+    }
+
+    /// With all reactions of the user. `message`: after the change, as the user sees it.
+    pub(crate) fn completed(self, message: &StoredMessage) -> Counted {
+        match self {
+            Counted::Reaction { reaction, on, .. } => {
+                let mine = message.reactions.iter().filter(|one| one.mine);
+                Counted::Reaction { reaction, on, all: mine.map(|one| one.reaction.clone()).collect() }
+            }
+            Counted::Vote(_) | Counted::Unpin | Counted::PollEnd | Counted::NoPreview => self,
         }
     }
 

@@ -85,7 +85,7 @@ pub(crate) fn counts(
 ) -> web_proto::Event<'static> {
     let (mut put, mut chose) = (None, None);
     match by.map(|by| &by.what) {
-        Some(chat::Counted::Reaction { reaction, on }) => {
+        Some(chat::Counted::Reaction { reaction, on, all: _ }) => {
             let reaction = reaction.as_str().to_owned().into();
             put = Some(web_proto::PutReaction { reaction, on: *on });
         }

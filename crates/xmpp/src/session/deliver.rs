@@ -83,7 +83,7 @@ impl Turn<'_, '_> {
         let position = self.session.position;
         for message in &changes.messages {
             match message.conversation.is_room() {
-                true => self.room_message_event(message),
+                true => self.room_message_event(message, position),
                 false => self.message(message, Arrival::Live, position),
             }
         }
@@ -204,7 +204,7 @@ impl Turn<'_, '_> {
                 self.stored(client_id, *conversation, *seq);
             }
             MessagesEvent::Message(message) if message.conversation.is_room() => {
-                self.room_message_event(message);
+                self.room_message_event(message, before);
             }
             MessagesEvent::Message(message) => self.message(message, Arrival::Live, before),
             MessagesEvent::Conversation(conversation) => {
@@ -215,9 +215,12 @@ impl Turn<'_, '_> {
                 self.room_message_changed(message, by);
             }
             MessagesEvent::Update { message, .. } => self.message_changed(message),
-            MessagesEvent::Counts { counts, by: Some(by) } if !counts.conversation.is_room() => {
-                if let Counted::Reaction { .. } = by.what {
-                    self.reacted(counts.conversation, counts.seq, by.user.clone());
+            MessagesEvent::Counts { counts, by: Some(by) } => {
+                if let Counted::Reaction { all, .. } = &by.what {
+                    match counts.conversation.is_room() {
+                        true => self.reacted_in_room(counts.conversation, counts.seq, &by.user, all),
+                        false => self.reacted(counts.conversation, counts.seq, by.user.clone()),
+                    }
                 }
             }
             MessagesEvent::Marker { conversation, .. } if conversation.is_room() => {}

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chat::messages::{Command, MessageName};
-use chat::{Delivery, Event, Message, Position, To};
+use chat::{Delivery, Event, Message, Position, Seq, To};
 
 use super::named_message::found;
 use super::{Asked, Flags, Session, Turn};
@@ -90,6 +90,23 @@ impl Turn<'_, '_> {
             turn.write_message(&message, arrival, answered.as_ref());
             turn.release_held();
         });
+    }
+
+    /// A message of a room that answers another one: the client gets it with the quotation. Later events of messages wait.
+    pub(crate) fn hold_answer_in_room(&mut self, message: &Arc<Message>, seq: Seq, before: Position) {
+        self.session.extra().held = Some(Held { queue: VecDeque::new(), position: before });
+        let find = Command::Find { to: To::Conversation(message.conversation), name: MessageName::Seq(seq) };
+        let message = Arc::clone(message);
+        self.continue_then(Asked::internal(), find, move |turn, _, answer| {
+            let answered = answer.ok().and_then(found);
+            turn.live_room_message(&message, answered.map(|found| &**found));
+            turn.release_held();
+        });
+    }
+
+    /// Whether a message can wait for the one that it answers.
+    pub(crate) fn may_hold(&mut self) -> bool {
+        self.session.held().is_none()
     }
 
     fn release_held(&mut self) {

@@ -9,7 +9,7 @@ use xmpp_proto::payload::delay::Delay;
 use xmpp_proto::payload::hints::Hints;
 use xmpp_proto::payload::reactions::Reactions;
 use xmpp_proto::payload::replies::Reply;
-use xmpp_proto::payload::{correction, retraction, stanza_ids};
+use xmpp_proto::payload::{correction, fallback, retraction, stanza_ids};
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::Element;
 
@@ -66,6 +66,16 @@ pub(crate) struct Draft {
     pub(crate) with_file: Option<Box<WithFile>>,
     files: Vec<FileId>,
     wanted: Wanted,
+}
+
+/// A message of the client to a room, before it is sent.
+struct RoomDraft {
+    client_id: Box<str>,
+    reflection: Reflection,
+    body: Box<str>,
+    extension: Option<Box<str>>,
+    with_file: Option<Box<WithFile>>,
+    reply_to: Option<Seq>,
 }
 
 /// The message with a file, if it has the address of one. `is_answer`: its extension has no elements of an answer.
@@ -189,7 +199,7 @@ impl Turn<'_, '_> {
         });
     }
 
-    /// Sends a message of the client to a room.
+    /// Sends a message of the client to a room. An answer to a message that the room has loses its quotation (XEP-0461).
     pub(crate) fn submit_to_room(&mut self, element: Element<'_>, room: ConversationId, body: Box<str>) {
         if self.session.extra().sending.len() >= MOST_SENDING {
             return self.refuse(element, &StanzaError::new(Condition::ResourceConstraint));
@@ -198,30 +208,49 @@ impl Turn<'_, '_> {
         // The author's client gets what it has sent, also if others get a file in the place of its address.
         let reflection = Reflection::new(room, element.attr("id"), &body, extension.as_deref());
         let asked = self.counted(element);
-        let Some(with_file) = with_file(element, &body, &self.links(), false) else {
-            return self.submit_reflected(asked, client_id, reflection, body, extension, Vec::new());
+        let with_file_of =
+            |turn: &Self, body: &str, is_answer| with_file(element, body, &turn.links(), is_answer);
+        let as_written = RoomDraft {
+            client_id,
+            with_file: with_file_of(self, &body, false),
+            reflection,
+            body,
+            extension,
+            reply_to: None,
+        };
+        let answered = Reply::of(element).and_then(|reply| reply.id.parse().ok()).map(Seq);
+        let Some(seq) = answered else { return self.submit_room_draft(asked, as_written) };
+        let rest: Box<str> = fallback::without_fallback(element, ns::REPLIES, &as_written.body).into();
+        let extension = extension::of_reply(element);
+        let with_file = with_file_of(self, &rest, true);
+        let names = vec![MessageName::Seq(seq)].into_iter();
+        self.find_named(asked, To::Conversation(room), names, move |turn, asked, found| {
+            let draft = match found {
+                Ok(Some(_)) => {
+                    RoomDraft { body: rest, extension, with_file, reply_to: Some(seq), ..as_written }
+                }
+                Ok(None) => as_written,
+                Err(refusal) => return turn.fail(&asked, refusal),
+            };
+            turn.submit_room_draft(asked, draft);
+        });
+    }
+
+    fn submit_room_draft(&mut self, asked: Asked, mut draft: RoomDraft) {
+        let Some(with_file) = draft.with_file.take() else {
+            return self.submit_reflected(asked, draft, Vec::new());
         };
         self.with_file(asked, with_file.file, move |turn, asked, may_have| {
-            let WithFile { file, body: rest, extension: rest_of_extension } = *with_file;
+            let WithFile { file, body, extension } = *with_file;
             match may_have {
-                true => {
-                    let files = vec![file];
-                    turn.submit_reflected(asked, client_id, reflection, rest, rest_of_extension, files);
-                }
-                false => turn.submit_reflected(asked, client_id, reflection, body, extension, Vec::new()),
+                true => turn.submit_reflected(asked, RoomDraft { body, extension, ..draft }, vec![file]),
+                false => turn.submit_reflected(asked, draft, Vec::new()),
             }
         });
     }
 
-    fn submit_reflected(
-        &mut self,
-        asked: Asked,
-        client_id: Box<str>,
-        reflection: Reflection,
-        body: Box<str>,
-        extension: Option<Box<str>>,
-        files: Vec<FileId>,
-    ) {
+    fn submit_reflected(&mut self, asked: Asked, draft: RoomDraft, files: Vec<FileId>) {
+        let RoomDraft { client_id, reflection, body, extension, reply_to, with_file: _ } = draft;
         let to = To::Conversation(reflection.room());
         let (wanted, reflection) = (Wanted::default(), Some(Box::new(reflection)));
         let sending = Sending { client_id: client_id.clone(), asked, wanted, reflection };
@@ -231,7 +260,7 @@ impl Turn<'_, '_> {
             to,
             body,
             extension,
-            reply_to: None,
+            reply_to,
             files,
             rich: None,
         });

@@ -99,20 +99,32 @@ impl Turn<'_, '_> {
     }
 
     /// Changes a message; the last change decides about the stanza's outcome.
-    pub(crate) fn change_message(
+    pub(crate) fn change_message(&mut self, asked: Asked, message: &Message, changes: Vec<MessageChange>) {
+        self.change_message_then(asked, message, changes, |_, _| ());
+    }
+
+    /// `then` comes after the last change, unless that was refused.
+    pub(crate) fn change_message_then(
         &mut self,
         asked: Asked,
         message: &Message,
         mut changes: Vec<MessageChange>,
+        then: impl FnOnce(&mut Turn<'_, '_>, &Asked) + Send + 'static,
     ) {
-        let Some(last) = changes.pop() else { return self.done(&asked) };
+        let Some(last) = changes.pop() else {
+            then(self, &asked);
+            return self.done(&asked);
+        };
         let (conversation, seq) = (message.conversation, message.seq);
         let command = |change| Command::Change { conversation, seq, change };
         for change in changes {
             self.continue_then(Asked::internal(), command(change), |_, _, _| ());
         }
         self.continue_then(asked, command(last), |turn, asked, answer| match answer {
-            Ok(_) => turn.done(&asked),
+            Ok(_) => {
+                then(turn, &asked);
+                turn.done(&asked);
+            }
             Err(refusal) => turn.fail(&asked, refusal),
         });
     }

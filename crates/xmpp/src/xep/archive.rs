@@ -16,13 +16,13 @@ use xmpp_proto::payload::rsm::{Page, Returned};
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::Open;
 
-use crate::address::Target;
+use crate::address::{self, Target};
 use crate::config::Links;
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
 use crate::session::{Asked, Iq, IqHandler, IqKind, MessageStanza, Turn, found, message_text};
-use crate::xep::oob;
 use crate::xep::replies::Answered;
+use crate::xep::{oob, reactions};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(313),
@@ -60,6 +60,8 @@ pub(crate) const PREFERENCES: Extension = Extension {
 
 /// A page ends before it has more than this, so that a client with stream management can acknowledge it in time.
 const PAGE_BYTES: usize = 256 * 1024;
+/// Between the id of a message and the number of a user who has reacted to it.
+const REACTIONS_OF: char = '~';
 /// Of a result without its body and extension, roughly.
 const RESULT_BYTES: usize = 512;
 
@@ -165,8 +167,10 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
 
 /// An id that this archive cannot have given is not found (XEP-0313 §4.3.1). Any other one is a place in the order, even if its
 /// message is not kept any more: a client that comes back after a long time continues there.
+/// The id of a message, or of reactions to it.
 fn position(id: &str) -> Result<u64, StanzaError> {
-    id.parse().map_err(|_| StanzaError::new(Condition::ItemNotFound))
+    let of_message = id.split_once(REACTIONS_OF).map_or(id, |(message, _)| message);
+    of_message.parse().map_err(|_| StanzaError::new(Condition::ItemNotFound))
 }
 
 /// The archive that is asked.
@@ -316,7 +320,14 @@ impl Results {
             order.reverse();
         }
         for message in order {
+            // A reaction comes after its message, in the order in which the client reads.
+            if self.is_flipped {
+                self.write_reactions(turn, &jid, &links, message);
+            }
             self.write_result(turn, (&jid, &links), message, hits);
+            if !self.is_flipped {
+                self.write_reactions(turn, &jid, &links, message);
+            }
         }
         let ends = fitting.first().zip(fitting.last());
         let ends = ends.map(|(first, last)| (self.source.id(first), self.source.id(last)));
@@ -364,13 +375,52 @@ impl Results {
         let mut stanza = Vec::new();
         match self.source {
             Source::Account => write_direct(turn, (jid, links), message, hits, &mut stanza),
-            Source::Room(room) => stanza = turn.archived_room_message(room, message, &self.names),
+            Source::Room(room) => {
+                let answered = hits.iter().find(|one| Some(one.seq) == message.reply_to);
+                stanza = turn.archived_room_message(room, message, answered.map(|one| &**one), &self.names);
+            }
         }
-        let (from, id) = (self.source.address(turn), self.source.id(message));
-        let found = Found { query_id: self.query_id.as_deref(), id: &id, stamp: DateTime(message.time.0) };
+        self.write_found(turn, jid, &self.source.id(message), message, &stanza);
+    }
+
+    /// The reactions that a message has, as one stanza for each user, because they are no messages of the domain. They do not
+    /// count as results of the page, and their ids lead to the message.
+    fn write_reactions(&self, turn: &mut Turn<'_, '_>, jid: &Jid, links: &Links, message: &Message) {
+        if message.deleted {
+            return;
+        }
+        for (number, (user, reactions)) in reactions::by_user(message).into_iter().enumerate() {
+            let id = format!("{}{REACTIONS_OF}{}", self.source.id(message), number + 1);
+            let stanza = match self.source {
+                Source::Account => {
+                    let Some(of) = MessageStanza::of(message, jid, links) else { return };
+                    let Some(other) = turn.session.other_user(message) else { return };
+                    let is_own = turn.session.is_own(user);
+                    let (from, to) = match is_own {
+                        true => (jid.bare().to_owned(), address::user(&other, jid.domain())),
+                        false => (address::user_here(user, jid.domain()), jid.bare().to_owned()),
+                    };
+                    let mut out = Vec::new();
+                    let open = Open::new(&mut out, "message").attr("xmlns", ns::CLIENT).attr("type", "chat");
+                    open.attr("from", &from).attr("to", &to).attr("id", &id).children(|out| {
+                        reactions::write(out, of.id(), reactions.iter().copied());
+                    });
+                    out
+                }
+                Source::Room(room) => {
+                    turn.archived_room_reactions(room, message, (user, &reactions), &self.names, &id)
+                }
+            };
+            self.write_found(turn, jid, &id, message, &stanza);
+        }
+    }
+
+    fn write_found(&self, turn: &mut Turn<'_, '_>, jid: &Jid, id: &str, message: &Message, stanza: &[u8]) {
+        let from = self.source.address(turn);
+        let found = Found { query_id: self.query_id.as_deref(), id, stamp: DateTime(message.time.0) };
         turn.send(|out| {
             Open::new(out, "message").attr("from", &from).attr("to", jid.as_str()).children(|out| {
-                found.write(out, |out| out.extend_from_slice(&stanza));
+                found.write(out, |out| out.extend_from_slice(stanza));
             });
         });
     }

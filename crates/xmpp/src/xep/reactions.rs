@@ -25,7 +25,7 @@ pub(crate) const EXTENSION: Extension = Extension {
 /// Reactions in one stanza. The domain allows a user fewer of them.
 const MOST: usize = 20;
 
-fn is_emoji(reaction: &Reaction) -> bool {
+pub(crate) fn is_emoji(reaction: &Reaction) -> bool {
     !reaction.as_str().starts_with(':')
 }
 
@@ -43,12 +43,66 @@ fn differences(present: &[&Reaction], wanted: &[Reaction]) -> Vec<MessageChange>
     removed.chain(added.map(|one| MessageChange::React { reaction: one.clone(), on: true })).collect()
 }
 
+/// None: one of them is no emoji, or they are too many.
+fn wanted(reactions: &Reactions<'_>) -> Option<Vec<Reaction>> {
+    let wanted = reactions.emoji.iter().map(|emoji| Reaction::parse(emoji.trim_ascii()).filter(is_emoji));
+    wanted.collect::<Option<Vec<Reaction>>>().filter(|wanted| wanted.len() <= MOST)
+}
+
+/// The users of whom a message names reactions, and these.
+pub(crate) fn by_user(message: &Message) -> Vec<(&Sub, Vec<&Reaction>)> {
+    let mut all: Vec<(&Sub, Vec<&Reaction>)> = Vec::new();
+    for one in message.reactions.iter().filter(|one| is_emoji(&one.reaction)) {
+        for user in &one.users {
+            match all.iter_mut().find(|(known, _)| *known == user) {
+                Some((_, of_user)) => of_user.push(&one.reaction),
+                None => all.push((user, vec![&one.reaction])),
+            }
+        }
+    }
+    all
+}
+
+/// The `reactions` of a user to the message with this id.
+pub(crate) fn write<'a>(out: &mut Vec<u8>, id: &str, reactions: impl Iterator<Item = &'a Reaction>) {
+    let emoji = reactions.filter(|one| is_emoji(one)).map(|one| one.as_str().into()).collect();
+    Reactions { id, emoji }.write(out);
+}
+
 impl Turn<'_, '_> {
+    /// A client reacts to a message of a room, which it names by the room's id (§3.2). The room sends the reactions back.
+    pub(crate) fn react_in_room(
+        &mut self,
+        element: Element<'_>,
+        room: ConversationId,
+        reactions: &Reactions<'_>,
+    ) {
+        let Some(wanted) = wanted(reactions) else {
+            return self.refuse(element, &StanzaError::new(Condition::NotAcceptable));
+        };
+        let Some(me) = self.session.jid.local().and_then(Sub::of_address_local) else { return };
+        let asked = self.counted(element);
+        let Ok(seq) = reactions.id.parse().map(Seq) else {
+            return self.fail(&asked, Refusal::NoSuchMessage);
+        };
+        let names = vec![MessageName::Seq(seq)].into_iter();
+        self.find_named(asked, To::Conversation(room), names, move |turn, asked, found| match found {
+            Ok(Some(message)) => {
+                let mine = message.reactions.iter().filter(|one| one.mine).map(|one| &one.reaction);
+                let present: Vec<&Reaction> = mine.filter(|one| is_emoji(one)).collect();
+                let changes = differences(&present, &wanted);
+                turn.change_message_then(asked, message, changes, move |turn, asked| {
+                    turn.room_reactions(room, seq, &me, &wanted, Some(&asked.id));
+                });
+            }
+            Ok(None) => turn.fail(&asked, Refusal::NoSuchMessage),
+            Err(refusal) => turn.fail(&asked, refusal),
+        });
+    }
+
     /// A client reacts to a message of either user.
     pub(crate) fn react(&mut self, element: Element<'_>, user: Sub, reactions: &Reactions<'_>) {
-        let wanted = reactions.emoji.iter().map(|emoji| Reaction::parse(emoji.trim_ascii()).filter(is_emoji));
-        let Some(wanted) = wanted.collect::<Option<Vec<Reaction>>>().filter(|wanted| wanted.len() <= MOST)
-        else {
+        let Some(wanted) = wanted(reactions) else {
             return self.refuse(element, &StanzaError::new(Condition::NotAcceptable));
         };
         let Some(me) = self.session.jid.local().and_then(Sub::of_address_local) else { return };
@@ -91,9 +145,8 @@ impl Turn<'_, '_> {
         let links = self.links();
         let Some(stanza) = MessageStanza::of(message, &jid, &links) else { return };
         let Some(other) = self.session.other_user(message) else { return };
-        let emoji = of_user(message, by).map(|reaction| reaction.as_str().into()).collect();
         let id = self.push_id();
-        self.send_from(by, &other, Some(&id), |out| Reactions { id: stanza.id(), emoji }.write(out));
+        self.send_from(by, &other, Some(&id), |out| write(out, stanza.id(), of_user(message, by)));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use chat::messages::MessageName;
-use chat::{Message, Sub, To};
+use chat::{Message, Seq, Sub, To};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::fallback;
@@ -61,6 +61,45 @@ impl Turn<'_, '_> {
     }
 }
 
+/// A message of a room that another one answers (§3.1): the room's id names it.
+pub(crate) struct AnsweredInRoom {
+    pub(crate) seq: Seq,
+    /// The address of its author in the room, and the quotation; None: only the id is known.
+    pub(crate) known: Option<(String, Box<str>)>,
+}
+
+impl AnsweredInRoom {
+    pub(crate) fn quotation(&self) -> &str {
+        self.known.as_ref().map_or("", |(_, quotation)| quotation)
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let to = self.known.as_ref().map(|(to, _)| to.as_str());
+        Reply { to, id: &self.seq.0.to_string() }.write(out);
+        write_fallback(out, self.quotation());
+    }
+}
+
+/// The part of the body that older clients show.
+fn write_fallback(out: &mut Vec<u8>, quotation: &str) {
+    let quoted: Range<usize> = 0..quotation.chars().count();
+    if !quoted.is_empty() {
+        fallback::write(out, ns::REPLIES, quoted);
+    }
+}
+
+/// The begin of a text, as a quotation that ends a line.
+pub(crate) fn quotation_of(body: &str) -> Box<str> {
+    let mut quotation = String::new();
+    let text: String = body.chars().take(QUOTED).collect();
+    for line in text.lines() {
+        quotation.push_str("> ");
+        quotation.push_str(line);
+        quotation.push('\n');
+    }
+    quotation.into()
+}
+
 /// The message that another one answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
@@ -75,14 +114,7 @@ impl Answered {
     /// `is_own`: the receiving user is its author.
     pub(crate) fn new(message: &Message, is_own: bool) -> Answered {
         let id = if is_own { own_id(&message.client_id) } else { &message.client_id };
-        let mut quotation = String::new();
-        let text: String = message.body.chars().take(QUOTED).collect();
-        for line in text.lines() {
-            quotation.push_str("> ");
-            quotation.push_str(line);
-            quotation.push('\n');
-        }
-        Answered { user: message.from.clone(), id: id.into(), quotation: quotation.into() }
+        Answered { user: message.from.clone(), id: id.into(), quotation: quotation_of(&message.body) }
     }
 
     /// Goes before the text of the answer.
@@ -93,10 +125,7 @@ impl Answered {
     pub(crate) fn write(&self, out: &mut Vec<u8>, domain: &str) {
         let to = address::user(&self.user, domain);
         Reply { to: Some(&to), id: &self.id }.write(out);
-        let quoted: Range<usize> = 0..self.quotation.chars().count();
-        if !quoted.is_empty() {
-            fallback::write(out, ns::REPLIES, quoted);
-        }
+        write_fallback(out, &self.quotation);
     }
 }
 

@@ -6,17 +6,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chat::rooms::{Command, Event as RoomsEvent, MOST_NAMED_AT_ONCE};
-use chat::{ConversationId, Delivery, Event, Message, Sub};
+use chat::{ConversationId, Delivery, Event, Message, Reaction, Sub};
 use xmpp_proto::ns;
 use xmpp_proto::payload::{occupant_id, stanza_ids};
 use xmpp_proto::xml::Open;
 
 use super::nicks;
 use crate::session::{Asked, Stored, Turn, message_text, own_id};
-use crate::xep::{oob, retractions};
+use crate::xep::replies::AnsweredInRoom;
+use crate::xep::{oob, reactions, retractions};
 
 impl Turn<'_, '_> {
-    /// Asks for the nicknames of the authors of these messages.
+    /// Asks for the nicknames of the authors of these messages, and of the users who have reacted.
     pub(crate) fn learn_names(
         &mut self,
         asked: Asked,
@@ -25,6 +26,8 @@ impl Turn<'_, '_> {
         then: impl FnOnce(&mut Turn<'_, '_>, Asked, HashMap<Sub, Box<str>>) + Send + 'static,
     ) {
         let mut users: Vec<Sub> = messages.iter().map(|message| message.from.clone()).collect();
+        let of_reactions = messages.iter().flat_map(|message| &message.reactions);
+        users.extend(of_reactions.flat_map(|one| one.users.iter().cloned()));
         users.sort_unstable();
         users.dedup();
         users.truncate(MOST_NAMED_AT_ONCE);
@@ -44,8 +47,10 @@ impl Turn<'_, '_> {
         &self,
         room: ConversationId,
         message: &Message,
+        answered: Option<&Message>,
         names: &HashMap<Sub, Box<str>>,
     ) -> Vec<u8> {
+        let answered = self.answered_in_room(message, answered, names);
         let by = self.room_address(room);
         let from = format!("{by}/{}", self.nick_of(room, &message.from, names));
         let is_own = self.session.is_own(&message.from);
@@ -58,10 +63,33 @@ impl Turn<'_, '_> {
             }
             let links = self.links();
             let text = message_text(message, self.domain(), &links);
-            oob::write_body(out, "", &text, &oob::addresses(message, &links));
+            let quotation = answered.as_ref().map_or("", AnsweredInRoom::quotation);
+            oob::write_body(out, quotation, &text, &oob::addresses(message, &links));
+            if let Some(answered) = &answered {
+                answered.write(out);
+            }
             Stored::of(message.extension.as_deref()).write(out);
             stanza_ids::write_stanza_id(out, &by, &message.seq.0.to_string());
             occupant_id::write(out, &super::occupant_id(&message.from));
+        });
+        out
+    }
+
+    /// The reactions of a user to a message of a room, as a stanza of the archive.
+    pub(crate) fn archived_room_reactions(
+        &self,
+        room: ConversationId,
+        message: &Message,
+        (user, reactions): (&Sub, &[&Reaction]),
+        names: &HashMap<Sub, Box<str>>,
+        id: &str,
+    ) -> Vec<u8> {
+        let from = format!("{}/{}", self.room_address(room), self.nick_of(room, user, names));
+        let mut out = Vec::new();
+        let open = Open::new(&mut out, "message").attr("xmlns", ns::CLIENT).attr("type", "groupchat");
+        open.attr("from", &from).attr("id", id).children(|out| {
+            reactions::write(out, &message.seq.0.to_string(), reactions.iter().copied());
+            occupant_id::write(out, &super::occupant_id(user));
         });
         out
     }

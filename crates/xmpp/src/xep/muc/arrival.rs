@@ -218,17 +218,21 @@ impl Turn<'_, '_> {
         let Some(visit) = self.session.visit(room) else { return };
         let (Some(arrival), topic) = (visit.arrival.take(), visit.topic.clone()) else { return };
         let from = self.room_address(room);
+        let all: Vec<Arc<Message>> = arrival.past.iter().chain(&arrival.held).cloned().collect();
+        let answered_by = |message: &Message| all.iter().find(|one| Some(one.seq) == message.reply_to);
         for message in arrival.past {
             let nick = self.nick_of(room, &message.from, names);
             let delay = Delay { stamp: DateTime(message.time.0), from: Some(&from) };
-            self.room_stanza(&message, &nick, Some(delay));
+            let answered = self.answered_in_room(&message, answered_by(&message).map(|one| &**one), names);
+            self.room_stanza(&message, &nick, answered.as_ref(), Some(delay));
         }
         if !arrival.is_resumed {
             self.subject(room, topic.as_deref().unwrap_or_default());
         }
         for message in arrival.held {
             let nick = self.nick_of(room, &message.from, names);
-            self.room_stanza(&message, &nick, None);
+            let answered = self.answered_in_room(&message, answered_by(&message).map(|one| &**one), names);
+            self.room_stanza(&message, &nick, answered.as_ref(), None);
         }
     }
 
