@@ -4,7 +4,7 @@ use crate::scene;
 
 use chat::rooms::Command;
 use chat::{
-    Closing, ConversationId, Delivery, LeftReason, MemberAction, Mode, Nickname, NodeConfig, Occupant,
+    Alias, Closing, ConversationId, Delivery, LeftReason, MemberAction, Mode, Nickname, NodeConfig, Occupant,
     OccupantChange, Refusal, Request, RequestRates, Role, RoomKind, RoomLimits, SetPresence, To, presence,
 };
 use scene::{Device, Scene, config, event, sub};
@@ -274,6 +274,27 @@ fn entries_are_limited() {
     assert!(matches!(enter_as(&scene, &eve, room, None), Err(Refusal::RateLimited { .. })));
     assert_eq!(heard(&scene, &ann).len(), 2 * entries);
     enter(&scene, &ann, room);
+}
+
+#[test]
+fn tries_for_a_name_are_limited_as_entries_are() {
+    let mut limits = chat::Limits::without_rates();
+    limits.requests = RequestRates { user_per_minute: 40, ..RequestRates::UNLIMITED };
+    let scene = Scene::with(Mode::Open, NodeConfig { limits, ..config() }, Sqlite::in_memory());
+    let [ann, eve] = ["ann", "eve"].map(|user| scene.sign_in(user, user));
+    let make = |by: &Device| {
+        let (name, kind, alias) = ("secret".to_owned(), RoomKind::Private, Alias::parse("secret"));
+        let made = scene.ask(by, Request::new(1, Command::Create { name, kind, topic: None, alias }));
+        match made.first() {
+            Some(event!(messages::Conversation(_))) => Ok(()),
+            Some(event!(Some(1), session::Refused(refusal))) => Err(*refusal),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(make(&ann), Ok(()));
+    let tries = (0..100).take_while(|_| make(&eve) == Err(Refusal::UserExists)).count();
+    assert!((1..41).contains(&tries), "{tries}");
+    assert!(matches!(make(&eve), Err(Refusal::RateLimited { .. })));
 }
 
 #[test]

@@ -69,7 +69,9 @@ fn a_stranger_is_a_request_until_answered() {
     assert_eq!((seen.request, seen.unread, heard.len()), (Some(MessageRequest::Received), 1, 1));
     assert!(scene.post(&ann, to("bob"), "2", "www.evil.com").is_err_and(|why| why == Refusal::FirstContact));
     scene.post(&ann, to("bob"), "2", "It is about the bike").unwrap();
-    assert_eq!(scene.bodies(&bob), ["It is about the bike"]);
+    let heard = scene.take(&bob);
+    let [event!(messages::Requested(message))] = &heard[..] else { panic!("no message yet: {heard:?}") };
+    assert_eq!(&*message.body, "It is about the bike");
     assert_eq!(scene.post(&ann, to("bob"), "3", "?"), Err(Refusal::RequestPending));
 
     let set = MarkerSet::Read(Seq(2));

@@ -33,7 +33,7 @@ variants! {
     calls Calls: Call GroupCall Servers;
     rooms Rooms: Room MemberCount Left Member Members Link Links Invitation Rooms Entered Occupant
         Occupants Names;
-    messages Messages: Ack Message Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
+    messages Messages: Ack Message Requested Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
         Found Held File;
     account Account: Renamed Profile Devices AppPasswords AppPassword Exported Items;
 }
@@ -609,6 +609,7 @@ fn stored_events() -> Vec<Event> {
         }
         .into(),
         messages::Event::Message(message()).into(),
+        messages::Event::Requested(message()).into(),
         messages::Event::Update { message: message(), by: sub("ann") }.into(),
         messages::Event::Counts {
             counts: Arc::new(Counts {

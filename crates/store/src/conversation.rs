@@ -78,7 +78,9 @@ impl Direct {
         match list {
             ConversationList::Main => !side.archived,
             ConversationList::Archived => side.archived,
-            ConversationList::Unread => !side.archived && (self.seq > side.read || side.marks.is_unread()),
+            ConversationList::Unread | ConversationList::Waiting => {
+                !side.archived && (self.seq > side.read || side.marks.is_unread())
+            }
             ConversationList::Mentions => !side.archived && side.mentions > 0,
         }
     }
@@ -298,7 +300,7 @@ pub(crate) fn page(
         }
         Ok(())
     })?;
-    if list == ConversationList::Main {
+    if matches!(list, ConversationList::Main | ConversationList::Waiting) {
         for pending in room::request::pending(db, user)? {
             offer(pending.place(), pending.room);
         }

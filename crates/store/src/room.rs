@@ -108,7 +108,9 @@ impl RoomRow {
         Ok(match list {
             ConversationList::Main => !is_archived,
             ConversationList::Archived => is_archived,
-            ConversationList::Unread => !is_archived && (mine.marks.is_unread() || is_unread()?),
+            ConversationList::Unread | ConversationList::Waiting => {
+                !is_archived && (mine.marks.is_unread() || is_unread()?)
+            }
             ConversationList::Mentions => {
                 !is_archived && has_news && mentions(db, self.id, user, mine.read)? > 0
             }

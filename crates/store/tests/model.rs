@@ -444,10 +444,11 @@ fn with(user: UserId, other: u32) -> Option<ConversationId> {
     (user.num != other).then(|| direct(user, UserId { site: user.site, num: other }))
 }
 
-const LISTS: [ConversationList; 4] = [
+const LISTS: [ConversationList; 5] = [
     ConversationList::Main,
     ConversationList::Archived,
     ConversationList::Unread,
+    ConversationList::Waiting,
     ConversationList::Mentions,
 ];
 

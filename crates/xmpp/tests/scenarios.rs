@@ -84,6 +84,10 @@ impl Stage {
             self.clients.insert(who.to_owned(), Client::Xmpp(component));
             return Ok(());
         }
+        if step == "the site has message requests" {
+            self.scene.set(SITE, "requests.on", "true");
+            return Ok(());
+        }
         if who == "wait" {
             let milliseconds: u64 =
                 rest.strip_suffix("ms").and_then(|rest| rest.parse().ok()).ok_or("as in: wait 500ms")?;

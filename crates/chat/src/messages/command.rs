@@ -236,6 +236,8 @@ pub enum ConversationList {
     Archived,
     /// Conversations of `Main` with unread messages, or marked as unread.
     Unread,
+    /// `Unread`, and pending requests for rooms.
+    Waiting,
     /// Conversations of `Main` with an unread mention.
     Mentions,
 }

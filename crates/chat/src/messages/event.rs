@@ -27,6 +27,8 @@ pub enum Event {
     },
     /// One allocation for all sessions that receive it.
     Message(Arc<Message>),
+    /// A further message of a request that waits for an answer of this user.
+    Requested(Arc<Message>),
     /// A message after a change. The author of the change gets their own `mine`; others get it without.
     Update {
         message: Arc<Message>,
@@ -94,7 +96,7 @@ pub enum Event {
 impl Event {
     pub(crate) fn policy(&self) -> Policy {
         match self {
-            Event::Message(_) | Event::Marker { .. } => Policy::STORED,
+            Event::Message(_) | Event::Requested(_) | Event::Marker { .. } => Policy::STORED,
             Event::Ack { .. } => Policy { answers: Answers::Send, ..Policy::STORED },
             Event::Update { .. } | Event::Counts { .. } | Event::Conversation(_) => {
                 Policy { answers: Answers::RequestOrNone, ..Policy::STORED }
@@ -126,6 +128,7 @@ impl Event {
             Event::Conversations { conversations, .. } => conversations.iter().find_map(Conversation::signal),
             Event::Ack { .. }
             | Event::Message(_)
+            | Event::Requested(_)
             | Event::Update { .. }
             | Event::Counts { .. }
             | Event::History { .. }

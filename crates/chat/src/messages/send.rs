@@ -234,7 +234,13 @@ impl Messages {
                     let by = (session.user, &message.from);
                     self.want_preview(message.conversation, message.seq, by, &message.body);
                 }
-                self.sessions.publish_to_both(session, to, position, event);
+                match pending {
+                    true => {
+                        self.sessions.publish(session.user, position, Some(session.handle), event);
+                        self.sessions.publish(to, position, None, Event::Requested(message));
+                    }
+                    false => self.sessions.publish_to_both(session, to, position, event),
+                }
                 self.notifications.notify_away(to, appended.conversation, appended.time);
             }
             RequestNotice::Nothing => {

@@ -134,7 +134,12 @@ pub enum MemberList {
 impl Command {
     pub(crate) fn policy(&self) -> Policy {
         match self {
-            Command::Create { .. } => Policy { is_stopped_by_raid: true, ..Policy::speaks(true) },
+            // An alias that is taken reveals a room, so tries are limited as entries are.
+            Command::Create { alias, .. } => Policy {
+                is_stopped_by_raid: true,
+                counts_as: alias.as_ref().map(|_| RequestKind::Enter),
+                ..Policy::speaks(true)
+            },
             Command::Change { .. } => Policy { speaks: true, is_seen_by_others: true, ..Policy::RECORDED },
             // An invitation is recorded, too. The size of the room bounds them, because each further one
             // needs a removal first.

@@ -59,6 +59,12 @@ pub(crate) fn a_request_opens_the_room_until_it_is_declined(store: &dyn Store) {
     assert_eq!(add(store, room, ann, bob, STRANGER), ASKED);
     assert_eq!(add(store, room, ann, bob, STRANGER), ASKED, "twice is once");
     assert_eq!(pending(store, bob), [(room, ann)]);
+    let listed = |list| {
+        let page = ask(|done| store.conversations(bob, list, None, 9, done));
+        page.rows.iter().map(|row| row.id).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(chat::ConversationList::Waiting), [room]);
+    assert_eq!(listed(chat::ConversationList::Unread), []);
     let members = ask(|done| store.members(room, ann, None, None, 9, done)).expect("a member").rows;
     assert_eq!(members.len(), 1);
     assert!(ask(|done| store.decline_room_request(room, bob, done)).is_some());

@@ -672,7 +672,9 @@ fn is_listed(row: &ConversationRow, list: ConversationList) -> bool {
     match list {
         ConversationList::Main => !row.archived,
         ConversationList::Archived => row.archived,
-        ConversationList::Unread => !row.archived && (row.unread > 0 || row.marked_unread),
+        ConversationList::Unread | ConversationList::Waiting => {
+            !row.archived && (row.unread > 0 || row.marked_unread)
+        }
         ConversationList::Mentions => !row.archived && row.mentions > 0,
     }
 }

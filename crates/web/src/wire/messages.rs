@@ -45,7 +45,7 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) ->
             request: *request,
             position: position(delivery),
         },
-        Of::Message(message) => {
+        Of::Message(message) | Of::Requested(message) => {
             Event::Message { message: self::message(message, links), position: position(delivery) }
         }
         Of::Update { message: now, by } => Event::Update {

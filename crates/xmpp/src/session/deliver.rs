@@ -7,7 +7,7 @@ use chat::messages::Event as MessagesEvent;
 use chat::presence::Event as PresenceEvent;
 use chat::rooms::Event as RoomsEvent;
 use chat::session::Event as SessionEvent;
-use chat::{Changes, Counted, Delivery, Event, Message, Position, Refusal, WhenSlow};
+use chat::{Changes, Counted, Delivery, Event, Message, MessageRequest, Position, Refusal, WhenSlow};
 use xmpp_proto::stream::{StreamCondition, StreamError};
 
 use super::{Arrival, Asked, Flags, SOFT_LIMIT, Turn};
@@ -81,7 +81,15 @@ impl Turn<'_, '_> {
     /// What has changed since the position of a resumed stream.
     pub(crate) fn changes(&mut self, changes: &Changes) {
         let position = self.session.position;
-        for message in &changes.messages {
+        // Messages of a request wait for its answer.
+        let waits = |message: &Message| {
+            let of = changes.conversations.iter().find(|one| one.id == message.conversation);
+            of.is_some_and(|one| !one.id.is_room() && one.request == Some(MessageRequest::Received))
+        };
+        for conversation in &changes.conversations {
+            self.direct_conversation_event(conversation);
+        }
+        for message in changes.messages.iter().filter(|message| !waits(message)) {
             match message.conversation.is_room() {
                 true => self.room_message_event(message, position),
                 false => self.message(message, Arrival::Live, position),
@@ -206,9 +214,16 @@ impl Turn<'_, '_> {
             MessagesEvent::Message(message) if message.conversation.is_room() => {
                 self.room_message_event(message, before);
             }
-            MessagesEvent::Message(message) => self.message(message, Arrival::Live, before),
+            MessagesEvent::Message(message) => {
+                if !self.session.shown_requests().is_empty() && self.session.is_own(&message.from) {
+                    self.answered_by_message(message.conversation, message.seq);
+                }
+                self.message(message, Arrival::Live, before);
+            }
+            MessagesEvent::Requested(message) => self.request_goes_on(message),
             MessagesEvent::Conversation(conversation) => {
                 self.conversation_event(conversation);
+                self.direct_conversation_event(conversation);
                 self.bookmark_event(conversation);
             }
             MessagesEvent::Update { message, by } if message.conversation.is_room() => {

@@ -297,6 +297,7 @@ impl Turn<'_, '_> {
 
     /// The message is on disk.
     pub(super) fn stored(&mut self, client_id: &str, conversation: ConversationId, seq: Seq) {
+        self.answered_by_message(conversation, seq);
         if let Some(sending) = self.session.take_sending(client_id) {
             if let Some(reflection) = &sending.reflection {
                 self.reflect(reflection, Some(seq));

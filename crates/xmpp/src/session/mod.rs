@@ -7,6 +7,7 @@ mod extension;
 mod held_messages;
 mod iq;
 mod message;
+mod message_requests;
 mod message_stanza;
 mod message_text;
 mod named_message;
@@ -47,6 +48,7 @@ pub(crate) use held_messages::Arrival;
 pub use iq::IqHandler;
 pub(crate) use iq::{Iq, IqKind};
 pub(crate) use message::{own_id, with_file};
+pub(crate) use message_requests::ShownRequest;
 pub(crate) use message_stanza::MessageStanza;
 pub(crate) use message_text::text as message_text;
 pub(crate) use named_message::found;
@@ -99,6 +101,8 @@ struct Extra {
     visits: Vec<Visit>,
     /// The rooms whose addresses have names, as far as the client has used or got them: at most 200.
     known_rooms: Vec<KnownRoom>,
+    /// Message requests of strangers that the client has got.
+    shown_requests: Vec<ShownRequest>,
     /// About the client's capabilities.
     question: Option<Question>,
     /// A stanza that waits until a user of another server has a session.
@@ -118,13 +122,19 @@ impl Extra {
             held,
             visits,
             known_rooms,
+            shown_requests,
             question,
             for_remote,
             call,
         } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
         let is_alone = question.is_none() && visits.is_empty() && missed.is_empty() && blocked.is_none();
-        is_idle && is_alone && known_rooms.is_empty() && for_remote.is_none() && call.is_none()
+        is_idle
+            && is_alone
+            && known_rooms.is_empty()
+            && shown_requests.is_empty()
+            && for_remote.is_none()
+            && call.is_none()
     }
 }
 
@@ -358,7 +368,8 @@ impl Session {
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let position = self.resume_position();
         let Session { jid, flags, availability, stream, management, wanted, extra, .. } = self;
-        let Extra { expected, visits, known_rooms, call, .. } = extra.map(|extra| *extra).unwrap_or_default();
+        let Extra { expected, visits, known_rooms, shown_requests, call, .. } =
+            extra.map(|extra| *extra).unwrap_or_default();
         let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
         let until = now;
@@ -372,6 +383,7 @@ impl Session {
             wanted,
             rooms,
             known_rooms,
+            shown_requests,
             call,
             position,
             until,
@@ -410,6 +422,28 @@ impl Session {
 
     pub(crate) fn visits(&mut self) -> &mut Vec<Visit> {
         &mut self.extra().visits
+    }
+
+    pub(crate) fn shown_requests(&self) -> &[ShownRequest] {
+        self.extra.as_ref().map_or(&[], |extra| &extra.shown_requests)
+    }
+
+    pub(crate) fn show_requests_again(&mut self, shown: Vec<ShownRequest>) {
+        if !shown.is_empty() {
+            self.extra().shown_requests = shown;
+        }
+    }
+
+    fn show_request(&mut self, request: ShownRequest) {
+        self.extra().shown_requests.push(request);
+    }
+
+    fn forget_request(&mut self, conversation: ConversationId) -> Option<ShownRequest> {
+        let shown = &mut self.extra.as_mut()?.shown_requests;
+        let at = shown.iter().position(|one| one.is_of(conversation))?;
+        let request = shown.remove(at);
+        self.drop_empty_extra();
+        Some(request)
     }
 
     pub(crate) fn known_rooms(&self) -> &[KnownRoom] {

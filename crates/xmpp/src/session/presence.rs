@@ -138,6 +138,9 @@ impl Turn<'_, '_> {
         if self.is_of_server() {
             return self.subscribe_of_server(kind, user);
         }
+        if self.answers_request(element, kind, &user) {
+            return;
+        }
         if let Some(action) = roster::action(kind) {
             self.ask_for(
                 Asked::of(element),

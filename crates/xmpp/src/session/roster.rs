@@ -143,6 +143,9 @@ impl Turn<'_, '_> {
         }
         self.push_block(contact);
         self.explain(contact);
+        if contact.side.is_contact() || contact.side.is_blocked() {
+            self.answered_by_relation(&contact.person.sub, contact.side.is_contact());
+        }
     }
 
     /// The stanzas of the other user that lead to this change (RFC 6121 §3), also those that the server sends for them.

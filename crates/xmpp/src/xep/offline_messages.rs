@@ -4,7 +4,7 @@
 //! Nothing is stored for it: the markers of the conversations say what was received, and the archive has the messages.
 
 use chat::messages::{Command, Event as MessagesEvent};
-use chat::{Conversation, ConversationList, Delivery, Event, PageOf, To};
+use chat::{Conversation, ConversationList, Delivery, Event, MessageRequest, PageOf, To};
 
 use crate::extensions::{Extension, Spec};
 use crate::session::{Arrival, Asked, Turn};
@@ -36,10 +36,10 @@ impl Turn<'_, '_> {
 }
 
 fn unread(after: Option<String>) -> Command {
-    Command::ListConversations { list: ConversationList::Unread, page: PageOf { after, limit: None } }
+    Command::ListConversations { list: ConversationList::Waiting, page: PageOf { after, limit: None } }
 }
 
-/// A request of a stranger waits in the widget until the user accepts it.
+/// The messages of a stranger wait until the user accepts the request.
 fn has_offline_messages(conversation: &Conversation) -> bool {
     let last = conversation.last.as_ref().map_or(conversation.received, |last| last.seq);
     !conversation.id.is_room() && conversation.request.is_none() && conversation.received < last
@@ -49,6 +49,11 @@ fn unread_conversations(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delive
     let Event::Messages(MessagesEvent::Conversations { conversations, next }) = &delivery.event else {
         return;
     };
+    // Requests of strangers, and invitations to rooms, until they are answered.
+    for conversation in conversations.iter().filter(|one| one.request == Some(MessageRequest::Received)) {
+        turn.conversation_event(conversation);
+        turn.direct_conversation_event(conversation);
+    }
     for conversation in conversations.iter().filter(|one| has_offline_messages(one)) {
         let history = Command::History {
             to: To::Conversation(conversation.id),

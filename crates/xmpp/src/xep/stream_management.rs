@@ -23,7 +23,7 @@ use xmpp_proto::stream::{StreamCondition, StreamError};
 use xmpp_proto::xml::Element;
 
 use crate::extensions::{Extension, Spec};
-use crate::session::{Flags, Turn};
+use crate::session::{Flags, ShownRequest, Turn};
 use crate::xep::caps::Wanted;
 use crate::xep::jingle::Call;
 use crate::xep::muc;
@@ -138,6 +138,8 @@ pub(crate) struct Detached {
     /// The rooms in which the client was.
     pub(crate) rooms: Vec<muc::Left>,
     pub(crate) known_rooms: Vec<muc::KnownRoom>,
+    /// The message requests that the client has got.
+    pub(crate) shown_requests: Vec<ShownRequest>,
     /// The call in which the client was. Its place is kept for 20 s.
     pub(crate) call: Option<Box<Call>>,
     /// Of the last event that was delivered.
@@ -364,8 +366,18 @@ impl Turn<'_, '_> {
     /// §5: the stream goes on in this session. The client gets the stanzas that it has not handled, and then what happened
     /// meanwhile.
     pub(crate) fn go_on(mut self, h: u32, detached: Detached, changes: &Changes) -> Result<(), StreamError> {
-        let Detached { flags, availability, stream, expected, wanted, rooms, known_rooms, call, .. } =
-            detached;
+        let Detached {
+            flags,
+            availability,
+            stream,
+            expected,
+            wanted,
+            rooms,
+            known_rooms,
+            shown_requests,
+            call,
+            ..
+        } = detached;
         let mut counters = detached.counters;
         let received = counters.acknowledge(h)?;
         counters.repeat();
@@ -380,6 +392,7 @@ impl Turn<'_, '_> {
         if !known_rooms.is_empty() {
             *self.session.know_rooms() = known_rooms;
         }
+        self.session.show_requests_again(shown_requests);
         self.return_to_rooms(rooms, changes);
         if let Some(call) = call {
             self.return_to_call(call);
