@@ -36,6 +36,25 @@ fn refresh(scene: &Scene, change: impl FnOnce(&mut Site)) {
 }
 
 #[test]
+fn a_session_in_a_room_is_behind_after_a_move() {
+    let mut scene = scene();
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, &format!("{user}-1")));
+    let kind = RoomKind::Public;
+    let create = rooms::Command::Create { name: "Bikers".into(), kind, topic: None, alias: None };
+    let made = scene.ask(&ann, Request::new(1, create));
+    let [event!(messages::Conversation(room)), ..] = &made[..] else { panic!("{made:?}") };
+    let enter = rooms::Command::Enter { conversation: room.id, nickname: None };
+    scene.ask(&ann, Request::new(2, enter));
+    scene.wait(1_000);
+    [&ann, &bob].into_iter().for_each(|device| drop(scene.take(device)));
+    let records = move_all(&mut scene);
+    let is_behind =
+        |device: &Device| records.iter().find(|record| record.session == device.session).unwrap().is_behind;
+    assert!(is_behind(&ann), "the new node does not know that she is in the room: her client enters again");
+    assert!(!is_behind(&bob));
+}
+
+#[test]
 fn clients_do_not_notice_a_move() {
     let mut scene = scene();
     let users = ["ann", "bob", "cat", "dan"];

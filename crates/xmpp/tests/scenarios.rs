@@ -88,6 +88,11 @@ impl Stage {
             self.scene.set(SITE, "requests.on", "true");
             return Ok(());
         }
+        if step == "the node stops" {
+            self.scene.node.goodbye(0);
+            self.scene.wait(Duration::from_millis(100));
+            return Ok(());
+        }
         if who == "wait" {
             let milliseconds: u64 =
                 rest.strip_suffix("ms").and_then(|rest| rest.parse().ok()).ok_or("as in: wait 500ms")?;

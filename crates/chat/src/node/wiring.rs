@@ -129,6 +129,7 @@ impl Node {
             account.clone(),
             import.clone(),
             messages.clone(),
+            rooms.clone(),
             calls.clone(),
             moderation.clone(),
             notifications.clone(),

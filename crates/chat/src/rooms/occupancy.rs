@@ -420,6 +420,10 @@ impl Occupancy {
         Some(now.by_user.values().filter(|here| here.is_shown).map(|here| here.occupant.clone()).collect())
     }
 
+    fn has(&self, session: SessionHandle) -> bool {
+        !self.is_empty() && self.lock().rooms_by_session.contains_key(&session)
+    }
+
     fn knows(&self, room: &RoomName, user: UserId) -> bool {
         match room {
             _ if self.is_empty() => true,
@@ -486,6 +490,11 @@ impl Rooms {
 
     pub(crate) fn exit(&self, session: SessionId, room: ConversationId) {
         self.occupancy.exit(&self.sessions, session, room);
+    }
+
+    /// Whether the session has entered a room.
+    pub(crate) fn is_in_a_room(&self, session: SessionHandle) -> bool {
+        self.occupancy.has(session)
     }
 
     pub(crate) fn session_gone(&self, session: SessionId) {

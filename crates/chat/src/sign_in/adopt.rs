@@ -57,6 +57,8 @@ impl SignIn {
         let all = self.sessions.all();
         let watched: Vec<_> =
             all.iter().map(|taken| self.presences.watched_by(taken.session.handle)).collect();
+        let in_rooms: Vec<bool> =
+            all.iter().map(|taken| self.rooms.is_in_a_room(taken.session.handle)).collect();
         // Calls end while both sides can still receive the event.
         for taken in &all {
             self.calls.call_lost(taken.session, true, now);
@@ -65,12 +67,17 @@ impl SignIn {
             self.sessions.remove_session(taken.session, false, now);
         }
         let mut records = Vec::with_capacity(all.len());
-        for (taken, watched) in all.into_iter().zip(watched) {
+        for ((taken, watched), in_a_room) in all.into_iter().zip(watched).zip(in_rooms) {
             match taken.state {
                 State::Starting => {
                     self.sessions.bye(taken.session.handle, Refusal::GoingAway { retry_after_ms: 0 });
                 }
-                State::Live | State::Behind | State::Resuming => records.push(self.record(&taken, watched)),
+                State::Live | State::Behind | State::Resuming => {
+                    let mut record = self.record(&taken, watched);
+                    // Its client enters its rooms again.
+                    record.is_behind |= in_a_room;
+                    records.push(record);
+                }
             }
         }
         records

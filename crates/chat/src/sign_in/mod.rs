@@ -35,6 +35,7 @@ use crate::notifications::Notifications;
 use crate::observer::Observer;
 use crate::presence::Presences;
 use crate::rng::Rng;
+use crate::rooms::Rooms;
 use crate::session::admission::{Admission, UnderWay};
 use crate::session::request_limits::RequestLimits;
 use crate::session::{
@@ -92,6 +93,7 @@ pub(crate) struct SignIn {
     account: Arc<Account>,
     import: Arc<Import>,
     messages: Arc<Messages>,
+    rooms: Arc<Rooms>,
     calls: Arc<Calls>,
     moderation: Arc<Moderation>,
     notifications: Arc<Notifications>,
@@ -115,6 +117,7 @@ impl SignIn {
         account: Arc<Account>,
         import: Arc<Import>,
         messages: Arc<Messages>,
+        rooms: Arc<Rooms>,
         calls: Arc<Calls>,
         moderation: Arc<Moderation>,
         notifications: Arc<Notifications>,
@@ -141,6 +144,7 @@ impl SignIn {
             account,
             import,
             messages,
+            rooms,
             calls,
             moderation,
             notifications,

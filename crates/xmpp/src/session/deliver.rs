@@ -18,6 +18,9 @@ impl Turn<'_, '_> {
             if refusal == Refusal::Removed {
                 self.answer_all(refusal);
             }
+            if matches!(refusal, Refusal::GoingAway { .. }) {
+                self.end_visits();
+            }
             return Err(crate::refusal::stream_error(refusal));
         }
         let before = self.session.position;

@@ -119,6 +119,13 @@ impl Turn<'_, '_> {
         }
     }
 
+    /// §7.14: the node stops, and the client is in no room any more.
+    pub(crate) fn end_visits(&mut self) {
+        for visit in self.session.take_visits().iter().filter(|visit| visit.is_shown()) {
+            self.own_absence(visit, &[Status::OwnPresence, Status::ServiceShutdown], None);
+        }
+    }
+
     /// A resumed stream is in its rooms again, except where the user was removed meanwhile.
     pub(crate) fn return_to_rooms(&mut self, left: Vec<Left>, changes: &Changes) {
         for Left { room, nick, topic } in left {
