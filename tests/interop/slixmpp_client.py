@@ -295,6 +295,23 @@ async def rooms(anna, tom, domain):
     check("members are listed", f"{tom.boundjid.bare}" in [str(jid) for jid in affiliations])
     muc.leave_muc(room, "Anna in an app")
 
+    # A room of her own, under an address that no run had before.
+    own = f"notes-{anna.new_id()}@{service}"
+    created, *_ = await muc.join_muc_wait(own, "Anna", timeout=10)
+    check("a room is created", 201 in created["muc"]["status_codes"])
+    form = await muc.get_room_config(own)
+    check("it has a form", form.get_values()["muc#roomconfig_roomname"] == slixmpp.JID(own).user)
+    form.set_values({"muc#roomconfig_publicroom": True, "muc#roomconfig_membersonly": False})
+    await muc.set_room_config(own, form)
+    await tom.plugin["xep_0045"].join_muc_wait(own, "Tom", maxstanzas=0, timeout=10)
+    check("others enter it", True)
+    gone = asyncio.Queue()
+    tom.add_event_handler(f"muc::{own}::self-presence", gone.put_nowait)
+    await muc.destroy(own, reason="Only a test")
+    ending = await until(gone, lambda one: one["type"] == "unavailable")
+    reason = ending is not None and ending.xml.find(".//{http://jabber.org/protocol/muc#user}reason")
+    check("its owner destroys it", reason is not None and reason is not False and reason.text == "Only a test")
+
 
 host, port, domain, *users = sys.argv[1:]
 asyncio.run(main(host, int(port), domain, *users))
