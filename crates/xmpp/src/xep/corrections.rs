@@ -6,6 +6,7 @@ use xmpp_proto::xml::Element;
 
 use crate::extensions::{Extension, Spec};
 use crate::session::{MessageStanza, Turn};
+use crate::xep::replies;
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(308),
@@ -21,10 +22,13 @@ impl Turn<'_, '_> {
     /// A client corrects the message with this id. If the message is not known, the correction is a message of its own.
     pub(crate) fn correct(&mut self, element: Element<'_>, user: Sub, id: &str) {
         let draft = self.draft(element, &user);
+        let as_answer = replies::without_quotation(element);
         let (asked, names) = (self.counted(element), self.own_names(id));
         self.find_named(asked, To::User(user), names.into_iter(), move |turn, asked, found| match found {
             Ok(Some(message)) => {
-                let edit = MessageChange::Edit { body: draft.body, extension: draft.extension };
+                let as_written = (draft.body, draft.extension);
+                let (body, extension) = if message.reply_to.is_some() { as_answer } else { as_written };
+                let edit = MessageChange::Edit { body, extension };
                 turn.change_message(asked, message, vec![edit]);
             }
             Ok(None) => turn.submit(asked, draft),

@@ -61,6 +61,13 @@ impl Turn<'_, '_> {
     }
 }
 
+/// The text and the extension of an answer without its quotation, as the domain keeps an answer to a message that it knows.
+pub(crate) fn without_quotation(element: Element<'_>) -> (Box<str>, Option<Box<str>>) {
+    let body = element.child("body", ns::CLIENT).map(|body| body.text().into_owned());
+    let body = fallback::without_fallback(element, ns::REPLIES, &body.unwrap_or_default()).into();
+    (body, crate::session::extension_of_reply(element))
+}
+
 /// A message of a room that another one answers (§3.1): the room's id names it.
 pub(crate) struct AnsweredInRoom {
     pub(crate) seq: Seq,

@@ -8,7 +8,8 @@ use xmpp_proto::payload::{correction, occupant_id, retraction};
 use xmpp_proto::xml::{Element, Open};
 
 use crate::session::{Asked, Stored, Turn, extension_of, own_id};
-use crate::xep::change_id;
+use crate::xep::replies::AnsweredInRoom;
+use crate::xep::{change_id, replies};
 
 impl Turn<'_, '_> {
     /// A message to a room that changes one of the client's own. False: it is another one.
@@ -24,12 +25,14 @@ impl Turn<'_, '_> {
         }
         let Some(id) = correction::of(element) else { return false };
         let body = element.child("body", ns::CLIENT).map(|body| body.text().into_owned());
-        let (body, extension) = (body.unwrap_or_default().into(), extension_of(element));
+        let as_written = (body.unwrap_or_default().into(), extension_of(element));
+        let as_answer = replies::without_quotation(element);
         let (asked, names) = (self.counted(element), self.own_names(id));
         let to = To::Conversation(room);
         self.find_named(asked, to, names.into_iter(), move |turn, asked, found| match found {
             Ok(Some(message)) => {
                 let seq = message.seq;
+                let (body, extension) = if message.reply_to.is_some() { as_answer } else { as_written };
                 turn.change_in_room(asked, room, seq, MessageChange::Edit { body, extension });
             }
             Ok(None) => turn.fail(&asked, Refusal::NoSuchMessage),
@@ -104,6 +107,9 @@ impl Turn<'_, '_> {
             open.attr("to", &to).attr("id", &change_id(message)).children(|out| {
                 if !message.body.is_empty() {
                     Open::new(out, "body").text(&message.body);
+                }
+                if let Some(seq) = message.reply_to {
+                    AnsweredInRoom { seq, known: None }.write(out);
                 }
                 stored.write(out);
                 correction::write(out, id);
