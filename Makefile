@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run install interop million test test-rust test-widget test-browser test-interop lint capacity docs fmt fuzz bench peers attacks instructions instructions-check clean
+.PHONY: help run install interop million test test-rust test-widget test-browser test-interop lint lint-rust lint-files build-linted capacity docs fmt fuzz bench peers attacks instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -47,7 +47,9 @@ interop: widget/dist/kith.js ## Foreign XMPP clients against a node of their own
 
 test: test-rust test-widget test-browser test-interop ## Every test: Rust, TypeScript, browser, and the XMPP clients in JavaScript
 
-# Also builds the binary that the browser tests start.
+# Also builds the binary that the browser tests start. Tests of whole nodes wait more than they compute, so three of them share a
+# processor.
+test-rust: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 test-rust: widget/dist/kith.js
 	cargo test --locked --workspace --quiet
 
@@ -66,9 +68,18 @@ test-interop: widget/dist/kith.js
 	cargo test --locked --workspace --test node --no-run --quiet
 	CLIENTS="xmppjs stanza strophe" KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" tests/interop/run.sh
 
-lint: widget/dist/kith.js ## Format and lint checks, as CI does
-	cargo fmt --all --check
+lint: lint-rust lint-files ## Format and lint checks, as CI does
+
+lint-rust: widget/dist/kith.js
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+
+# The checks of `lint-rust`, on code that `test-rust` then runs: CI names clippy's driver as the compiler of the workspace.
+build-linted: widget/dist/kith.js
+	@[ "$$RUSTC_WORKSPACE_WRAPPER" = clippy-driver ] || { echo "set RUSTC_WORKSPACE_WRAPPER and CLIPPY_ARGS as .ci/run does"; exit 1; }
+	cargo test --locked --workspace --all-targets --no-run --quiet
+
+lint-files: widget/dist/kith.js
+	cargo fmt --all --check
 	$(NPM) run types
 	$(NPM) run lint
 	node scripts/reference.mjs --check
