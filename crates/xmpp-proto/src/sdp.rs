@@ -243,6 +243,14 @@ pub(crate) fn is_ice_text(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
 
+/// Jingle has an element of this name for each option, so it must be a name in XML too. RFC 8839 §5.6 allows fewer characters than a
+/// token has.
+pub(crate) fn is_ice_option(text: &str) -> bool {
+    text.len() <= 64
+        && text.starts_with(|char: char| char.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
 /// Neither the name nor the value can begin another parameter.
 pub(crate) fn is_parameter(name: &str, value: &str) -> bool {
     let is_part = |text: &str| is_line(text) && !text.contains(';');
@@ -589,7 +597,7 @@ impl Transport {
             "ice-ufrag" => self.ufrag = Some(is_ice_text(value).then_some(value)?.into()),
             "ice-pwd" => self.pwd = Some(is_ice_text(value).then_some(value)?.into()),
             "ice-options" => {
-                let options = value.split_ascii_whitespace().filter(|option| is_token(option));
+                let options = value.split_ascii_whitespace().filter(|option| is_ice_option(option));
                 self.options = options.take(MOST_FEEDBACK).map(Box::from).collect();
             }
             "fingerprint" => {

@@ -242,6 +242,19 @@ fn a_malformed_sdp_is_refused() {
 }
 
 #[test]
+fn an_option_of_ice_that_is_no_name_in_xml_is_left_out() {
+    let options = "a=ice-options:&rickle trickle 9 renomination ice+x a'b";
+    let offer = CHROMIUM_OFFER.replace("a=ice-options:trickle", options);
+    let offer = Description::parse(&offer).expect("the rest is valid");
+    for media in offer.media() {
+        let kept: Vec<&str> = media.transport.options.iter().map(|option| &**option).collect();
+        assert_eq!(kept, ["trickle", "renomination"]);
+    }
+    let calls = offer.clone().only(&[Kind::Audio, Kind::Video]);
+    assert_eq!(read(&offer_xml(&offer), Author::Initiator), Some(calls));
+}
+
+#[test]
 fn candidates_of_browsers() {
     let line = "candidate:2153325677 1 udp 2113942271 fd00::2 42353 typ host generation 0 ufrag gKl3 network-cost 999";
     let read = Candidate::parse(line).unwrap();

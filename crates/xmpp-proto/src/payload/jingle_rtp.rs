@@ -5,8 +5,8 @@ use crate::ns;
 use crate::sdp::{
     Candidate, Description, Direction, Feedback, Fingerprint, HeaderExtension, Kind, MOST_CANDIDATES,
     MOST_EXTENSIONS, MOST_FEEDBACK, MOST_PARAMETERS, MOST_PAYLOAD_TYPES, MOST_SECTIONS, MOST_SOURCES, Media,
-    PayloadType, Section, Setup, Source, SourceGroup, Transport, is_hash, is_ice_text, is_line, is_name,
-    is_parameter, is_token, is_word, push,
+    PayloadType, Section, Setup, Source, SourceGroup, Transport, is_hash, is_ice_option, is_ice_text,
+    is_line, is_name, is_parameter, is_token, is_word, push,
 };
 use crate::xml::{Element, Open};
 
@@ -172,7 +172,7 @@ fn transport(element: Element<'_>) -> Option<Transport> {
                 transport.fingerprint = Some(is_hash(hash, value).then_some(fingerprint)?);
                 transport.setup = child.attr("setup").and_then(Setup::of);
             }
-            (option, ns::JINGLE_ICE_OPTION) if is_token(option) => {
+            (option, ns::JINGLE_ICE_OPTION) if is_ice_option(option) => {
                 push(&mut transport.options, option.into(), MOST_FEEDBACK)?;
             }
             _ => {}
