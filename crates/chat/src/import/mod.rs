@@ -67,7 +67,7 @@ impl ImportKey {
 }
 
 fn is_id(id: &str) -> bool {
-    (1..=ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control)
+    (1..=ID_BYTES).contains(&id.len()) && !crate::id::has_control_characters(id)
 }
 
 /// One object of the other system. Users are identified by their `sub`.

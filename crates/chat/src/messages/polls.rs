@@ -50,7 +50,7 @@ impl NewPoll {
     pub(crate) fn check(&self, now: Timestamp) -> Result<(), Refusal> {
         let is_text = |text: &str| {
             (1..=CHOICE_BYTES).contains(&text.len())
-                && !text.chars().any(char::is_control)
+                && !crate::id::has_control_characters(text)
                 && !text.trim().is_empty()
         };
         let choices = &self.choices;

@@ -270,7 +270,7 @@ const MOST_SLOW_MS: u32 = 86_400_000;
 
 /// One line of text: not empty, not too long, no control characters.
 fn is_line(text: &str, most: usize) -> bool {
-    (1..=most).contains(&text.len()) && !text.chars().any(char::is_control)
+    (1..=most).contains(&text.len()) && !crate::id::has_control_characters(text)
 }
 
 pub(crate) fn is_name(name: &str) -> bool {

@@ -395,7 +395,7 @@ impl Settings {
         }
         self.retention.check()?;
         let deleted = &self.members.deleted_name;
-        if !(1..=NAME_BYTES).contains(&deleted.len()) || deleted.chars().any(char::is_control) {
+        if !(1..=NAME_BYTES).contains(&deleted.len()) || crate::id::has_control_characters(deleted) {
             return wrong("members.deleted_name: 1 to 100 bytes, no control characters");
         }
         if self.requests.per_day == 0 {

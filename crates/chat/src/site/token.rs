@@ -4,6 +4,7 @@
 //! A library computes signatures, and this module checks everything else. The time is an argument here, and a
 //! token must never choose the algorithm of a secret (RFC 8725 §3.1).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -395,8 +396,13 @@ pub fn profile(sub: Sub, name: Option<&str>, avatar: Option<String>, guest: bool
 /// Removes characters that mislead readers from a name: control characters, and marks that reverse the text
 /// direction (Unicode UAX #9 §2).
 fn shown_name(name: &str) -> Option<Arc<str>> {
-    let name: String = name.chars().filter(|c| !is_misleading(*c)).take(MAX_NAME_CHARS).collect();
-    let name = name.trim();
+    let is_shown_whole =
+        name.is_ascii() && name.len() <= MAX_NAME_CHARS && !crate::id::has_control_characters(name);
+    let shown: Cow<'_, str> = match is_shown_whole {
+        true => name.into(),
+        false => name.chars().filter(|c| !is_misleading(*c)).take(MAX_NAME_CHARS).collect(),
+    };
+    let name = shown.trim();
     (!name.is_empty()).then(|| name.into())
 }
 
