@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use smallvec::smallvec;
+
 use super::{Event, News, Presences, shown};
 use crate::command::AnswerTo;
 use crate::privacy::Audience;
@@ -14,7 +16,7 @@ impl News {
     /// The published state of the sessions that have changed.
     fn sessions(&self, shard: &mut Shard) -> UserSessions {
         let sessions = match &*self.sessions {
-            [] => vec![shard.session_shown(self.user, None)],
+            [] => smallvec![shard.session_shown(self.user, None)],
             changed => changed.iter().map(|one| shard.session_shown(self.user, one.as_ref())).collect(),
         };
         UserSessions { user: self.sub.clone(), sessions }
@@ -31,21 +33,30 @@ impl Presences {
         to.sort_unstable();
         to.dedup();
         self.news.deliveries.fetch_add(to.len() as u64, Ordering::Relaxed);
+        // Ascending by index, as the states below.
         let mut last_sent: Vec<(usize, UserSessions)> = Vec::new();
         // A newer change may have been published, and may have overtaken this one.
         loop {
             let mut indices: Vec<usize> = to.iter().map(|(_, at)| *at).collect();
             indices.sort_unstable();
             indices.dedup();
-            let shown = |at: usize| (at, news(at).sessions(&mut self.sessions.lock(news(at).user)));
-            let states: Vec<(usize, UserSessions)> =
-                indices.into_iter().map(shown).filter(|state| !last_sent.contains(state)).collect();
+            let place = |states: &[(usize, UserSessions)], at: usize| {
+                states.binary_search_by_key(&at, |(index, _)| *index).ok()
+            };
+            let mut states: Vec<(usize, UserSessions)> = Vec::with_capacity(indices.len());
+            for at in indices {
+                let state = news(at).sessions(&mut self.sessions.lock(news(at).user));
+                let was = place(&last_sent, at).map(|place| &last_sent[place].1);
+                if was != Some(&state) {
+                    states.push((at, state));
+                }
+            }
             if states.is_empty() {
                 return;
             }
-            let place = |at: usize| states.iter().position(|(one, _)| *one == at);
-            to.retain(|(_, at)| place(*at).is_some());
-            let each: Vec<_> = to.iter().filter_map(|(handle, at)| Some((*handle, place(*at)?))).collect();
+            to.retain(|(_, at)| place(&states, *at).is_some());
+            let each: Vec<_> =
+                to.iter().filter_map(|(handle, at)| Some((*handle, place(&states, *at)?))).collect();
             let events = states.iter().map(|(_, state)| Event::Sessions(vec![state.clone()]).into());
             self.sessions.send_each(&each, events);
             last_sent = states;

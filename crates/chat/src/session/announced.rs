@@ -3,7 +3,7 @@
 //! In some protocols each client has a resource, and tells contacts its own availability: such a session is announced. Sessions
 //! without a resource, as those of the widget, appear together as one, with the presence that the user has chosen.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -75,13 +75,17 @@ impl Availability {
 
     /// Of sessions without a resource. None: the user is not online.
     fn of_presence(presence: Presence) -> Option<Arc<Availability>> {
-        let show = match presence {
-            Presence::Online => Show::Online,
-            Presence::Away => Show::Away,
-            Presence::Busy => Show::Busy,
-            Presence::Offline | Presence::Unknown => return None,
-        };
-        Some(Arc::new(Availability { show, ..Availability::default() }))
+        static SHARED: LazyLock<[Arc<Availability>; 3]> = LazyLock::new(|| {
+            [Show::Online, Show::Away, Show::Busy]
+                .map(|show| Arc::new(Availability { show, ..Availability::default() }))
+        });
+        let [online, away, busy] = &*SHARED;
+        match presence {
+            Presence::Online => Some(online.clone()),
+            Presence::Away => Some(away.clone()),
+            Presence::Busy => Some(busy.clone()),
+            Presence::Offline | Presence::Unknown => None,
+        }
     }
 }
 
@@ -107,7 +111,7 @@ pub struct SessionShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserSessions {
     pub user: Sub,
-    pub sessions: Vec<SessionShown>,
+    pub sessions: SmallVec<[SessionShown; 1]>,
 }
 
 /// The part of announced sessions in a user's presence.
@@ -147,9 +151,8 @@ fn best_of(presences: impl IntoIterator<Item = Presence>) -> Presence {
 /// all of [`published_bytes`] again: who leaves and comes back must not have more.
 #[derive(Default)]
 pub(crate) struct Announcements {
+    /// Also ended ones, until their end is published.
     sessions: SmallVec<[Entry; 1]>,
-    /// Resources that were published, and whose sessions have ended.
-    gone: Vec<Arc<str>>,
     /// The published presence of the sessions without a resource.
     pub(crate) rest: Option<Presence>,
     /// Of [`published_bytes`].
@@ -159,31 +162,64 @@ pub(crate) struct Announcements {
 }
 
 struct Entry {
-    /// None: the connection is lost, and the user's grace time is not over.
-    handle: Option<SessionHandle>,
+    link: Link,
     resource: Arc<str>,
     now: Option<Arc<Availability>>,
     published: Option<Arc<Availability>>,
-    /// The app shows nothing to its user.
-    is_idle: bool,
+}
+
+/// The connection of an announced session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Link {
+    Up {
+        handle: SessionHandle,
+        /// The app shows nothing to its user.
+        is_idle: bool,
+    },
+    /// Lost, and the user's grace time is not over.
+    Lost,
+    Ended,
+}
+
+impl Link {
+    fn up(handle: SessionHandle) -> Link {
+        Link::Up { handle, is_idle: false }
+    }
+}
+
+impl Entry {
+    fn handle(&self) -> Option<SessionHandle> {
+        match self.link {
+            Link::Up { handle, .. } => Some(handle),
+            Link::Lost | Link::Ended => None,
+        }
+    }
+
+    fn idle_handle(&self) -> Option<SessionHandle> {
+        match self.link {
+            Link::Up { handle, is_idle: true } => Some(handle),
+            Link::Up { .. } | Link::Lost | Link::Ended => None,
+        }
+    }
+
+    fn end(&mut self) {
+        (self.link, self.now) = (Link::Ended, None);
+    }
 }
 
 impl Announcements {
     /// Nothing is left to publish, or to remember.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
-        self.sessions.is_empty() && self.gone.is_empty() && self.spent.is_idle(now)
+        self.sessions.is_empty() && self.spent.is_idle(now)
     }
 
     /// Must be looked at again in the next round.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.is_delayed || self.sessions.is_empty()
+        self.is_delayed || self.have_all_ended()
     }
 
-    fn end(&mut self, at: usize) {
-        let entry = self.sessions.remove(at);
-        if entry.published.is_some() {
-            self.gone.push(entry.resource);
-        }
+    fn have_all_ended(&self) -> bool {
+        self.sessions.iter().all(|entry| entry.link == Link::Ended)
     }
 
     /// Publishes the current state; answers the resources whose state differs. None: the sessions without a resource.
@@ -194,9 +230,15 @@ impl Announcements {
         is_hidden: bool,
         now: Timestamp,
     ) -> Vec<Option<Arc<str>>> {
-        let mut changed: Vec<Option<Arc<str>>> =
-            std::mem::take(&mut self.gone).into_iter().map(Some).collect();
+        let mut changed: Vec<Option<Arc<str>>> = Vec::new();
         self.is_delayed = false;
+        self.sessions.retain(|entry| {
+            let has_ended = entry.link == Link::Ended;
+            if has_ended && entry.published.is_some() {
+                changed.push(Some(entry.resource.clone()));
+            }
+            !has_ended
+        });
         for entry in &mut self.sessions {
             let shown = entry.now.clone().filter(|_| !is_hidden);
             if shown == entry.published {
@@ -242,19 +284,14 @@ impl Shard {
             .or_insert_with(|| Box::new(Announcements { rest: Some(rest), ..Announcements::default() }));
         let Announced { resource, availability } = new;
         // The user is back, so the grace time of lost connections is over.
-        while let Some(at) =
-            all.sessions.iter().position(|entry| entry.handle.is_none() && entry.resource != resource)
-        {
-            all.end(at);
+        for entry in all.sessions.iter_mut().filter(|entry| entry.link == Link::Lost) {
+            entry.end();
         }
         match all.sessions.iter_mut().find(|entry| entry.resource == resource) {
-            Some(entry) => {
-                (entry.handle, entry.now, entry.is_idle) = (Some(handle), availability, false);
-            }
+            Some(entry) => (entry.link, entry.now) = (Link::up(handle), availability),
             None => {
-                all.gone.retain(|gone| *gone != resource);
-                let (handle, now) = (Some(handle), availability);
-                all.sessions.push(Entry { handle, resource, now, published: None, is_idle: false });
+                let published = None;
+                all.sessions.push(Entry { link: Link::up(handle), resource, now: availability, published });
             }
         }
         self.count_announced(id);
@@ -270,7 +307,7 @@ impl Shard {
         let entry = self
             .announcements
             .get_mut(&id)
-            .and_then(|all| all.sessions.iter_mut().find(|entry| entry.handle == Some(handle)));
+            .and_then(|all| all.sessions.iter_mut().find(|entry| entry.handle() == Some(handle)));
         let Some(entry) = entry else { return false };
         entry.now = availability;
         self.count_announced(id);
@@ -281,9 +318,9 @@ impl Shard {
     /// Only a session with a resource can be idle.
     pub(crate) fn set_idle(&mut self, id: UserId, handle: SessionHandle, is_idle: bool) {
         let all = self.announcements.get_mut(&id);
-        let entry = all.and_then(|all| all.sessions.iter_mut().find(|entry| entry.handle == Some(handle)));
+        let entry = all.and_then(|all| all.sessions.iter_mut().find(|entry| entry.handle() == Some(handle)));
         if let Some(entry) = entry {
-            entry.is_idle = is_idle;
+            entry.link = Link::Up { handle, is_idle };
         }
     }
 
@@ -291,7 +328,7 @@ impl Shard {
     pub(crate) fn awake_devices(&mut self, id: UserId) -> Vec<u64> {
         let entries = self.announcements.get(&id).into_iter().flat_map(|all| &all.sessions);
         let idle: Vec<SessionHandle> =
-            entries.filter(|entry| entry.is_idle).filter_map(|entry| entry.handle).collect();
+            entries.filter_map(Entry::idle_handle).collect();
         let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
         sessions.filter(|one| !idle.contains(&one.handle)).map(|one| one.device).collect()
     }
@@ -299,10 +336,10 @@ impl Shard {
     /// A session has left the table. `stays`: contacts see it until the user's grace time is over.
     pub(crate) fn announced_ended(&mut self, id: UserId, handle: SessionHandle, stays: bool) {
         let Some(all) = self.announcements.get_mut(&id) else { return };
-        if let Some(at) = all.sessions.iter().position(|entry| entry.handle == Some(handle)) {
+        if let Some(entry) = all.sessions.iter_mut().find(|entry| entry.handle() == Some(handle)) {
             match stays {
-                true => all.sessions[at].handle = None,
-                false => all.end(at),
+                true => entry.link = Link::Lost,
+                false => entry.end(),
             }
         }
         self.count_announced(id);
@@ -314,8 +351,8 @@ impl Shard {
         let Some(all) = self.announcements.get(&id) else { return };
         let best =
             best_of(all.sessions.iter().filter_map(|entry| entry.now.as_ref()).map(|now| now.presence()));
-        let with_handle = all.sessions.iter().filter(|entry| entry.handle.is_some()).count();
-        let is_empty = all.sessions.is_empty();
+        let with_handle = all.sessions.iter().filter(|entry| entry.handle().is_some()).count();
+        let is_empty = all.have_all_ended();
         let Some(user) = self.user(id) else { return };
         user.announced = match user.sessions.len() {
             // In the grace time, others see the user as before.
@@ -329,14 +366,14 @@ impl Shard {
     /// The resource and availability of a session.
     pub(crate) fn announced(&self, id: UserId, handle: SessionHandle) -> Option<Announced> {
         let entry =
-            self.announcements.get(&id)?.sessions.iter().find(|entry| entry.handle == Some(handle))?;
+            self.announcements.get(&id)?.sessions.iter().find(|entry| entry.handle() == Some(handle))?;
         Some(Announced { resource: entry.resource.clone(), availability: entry.now.clone() })
     }
 
     /// The session of this resource, if it can receive now.
     pub(crate) fn session_of(&mut self, id: UserId, resource: &str) -> Option<(SessionHandle, bool)> {
         let entry = self.announcements.get(&id)?.entry(resource)?;
-        let (handle, is_shown) = (entry.handle?, entry.published.is_some());
+        let (handle, is_shown) = (entry.handle()?, entry.published.is_some());
         let session = self.session(id, handle)?;
         (session.state == State::Live).then_some((handle, is_shown))
     }
@@ -355,11 +392,13 @@ impl Shard {
     }
 
     /// All sessions of the user that are published as available.
-    pub(crate) fn sessions_shown(&mut self, id: UserId) -> Vec<SessionShown> {
+    pub(crate) fn sessions_shown(&mut self, id: UserId) -> SmallVec<[SessionShown; 1]> {
+        let rest = self.session_shown(id, None);
         let entries = self.announcements.get(&id).into_iter().flat_map(|all| &all.sessions);
-        let resources: Vec<_> = entries.map(|entry| Some(entry.resource.clone())).collect();
-        let all = resources.into_iter().chain([None]);
-        let shown = all.map(|resource| self.session_shown(id, resource.as_ref()));
-        shown.filter(|session| session.availability.is_some()).collect()
+        let shown = entries.map(|entry| {
+            let (resource, availability) = (Some(entry.resource.clone()), entry.published.clone());
+            SessionShown { resource, availability }
+        });
+        shown.chain([rest]).filter(|session| session.availability.is_some()).collect()
     }
 }
