@@ -551,6 +551,6 @@ mod tests {
     #[test]
     fn a_connection_is_one_pointer() {
         assert_eq!(size_of::<Conn>(), 16);
-        assert!(size_of::<Session>() <= 112, "{}", size_of::<Session>());
+        assert!(size_of::<Session>() <= 104, "{}", size_of::<Session>());
     }
 }

@@ -115,7 +115,7 @@ impl Gateway {
         self.shared.node.app_tokens(of, move |outcome| {
             mailboxes.send(to.worker(), Mail::Checked { to, checked: Checked(Found::Tokens(outcome)) });
         });
-        opening.phase = Phase::Sasl(Exchange::Token(Proving { user, mechanism, message }));
+        opening.phase = Phase::sasl(Exchange::Token(Proving { user, mechanism, message }));
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl Gateway {
         let of = AppDeviceOf { site: site.id, sub: sub.clone(), device: tokens.device };
         let (to, mailboxes) = (io.handle(), self.shared.mailboxes.clone());
         if let Phase::Authenticated(identity) = std::mem::replace(&mut opening.phase, Phase::Authenticating) {
-            opening.phase = Phase::Sasl(Exchange::Renewing(identity));
+            opening.phase = Phase::sasl(Exchange::Renewing(identity));
         }
         self.shared.node.renew_app_token(of, change, timestamp(io.now()), move |given| {
             mailboxes.send(to.worker(), Mail::Checked { to, checked: Checked(Found::Renewed(given)) });

@@ -52,7 +52,7 @@ impl Gateway {
             return self.stream_is_gone(opening, io);
         }
         opening.phase = match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
-            Phase::Authenticated(identity) => Phase::Resuming(identity, resumption),
+            Phase::Authenticated(identity) => Phase::Resuming(Box::new((identity, resumption))),
             other => other,
         };
         self.shared.mailboxes.send(to.worker(), Mail::Detach { to, by: io.handle(), id, bare });
@@ -62,7 +62,8 @@ impl Gateway {
     pub(crate) fn resume_detached(&mut self, state: &mut State, io: &mut Io<'_>) {
         let State::Opening(opening) = state else { return };
         match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
-            Phase::Resuming(identity, resumption) => {
+            Phase::Resuming(both) => {
+                let (identity, resumption) = *both;
                 opening.phase = Phase::Authenticated(identity);
                 let named = named(opening, &resumption);
                 let now = timestamp(io.now());

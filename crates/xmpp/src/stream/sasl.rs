@@ -73,12 +73,10 @@ pub(super) enum Found {
 impl Opening {
     /// Whether the store is asked; the gateway reads nothing until it answers.
     pub(super) fn is_checking(&self) -> bool {
-        matches!(
-            self.phase,
-            Phase::Sasl(
-                Exchange::Plain { .. } | Exchange::Scram { .. } | Exchange::Token(_) | Exchange::Renewing(_)
-            )
-        )
+        matches!(&self.phase, Phase::Sasl(exchange) if matches!(
+            **exchange,
+            Exchange::Plain { .. } | Exchange::Scram { .. } | Exchange::Token(_) | Exchange::Renewing(_)
+        ))
     }
 }
 
@@ -139,7 +137,7 @@ impl Gateway {
             }
             (Phase::Authenticating, None) => {
                 self.send_challenge(opening, b"", io);
-                opening.phase = Phase::Sasl(Exchange::First(mechanism));
+                opening.phase = Phase::sasl(Exchange::First(mechanism));
                 Ok(())
             }
             _ => Err(SaslError::NotAuthorized),
@@ -152,9 +150,16 @@ impl Gateway {
         message: &[u8],
         io: &mut Io<'_>,
     ) -> Result<(), SaslError> {
-        match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
-            Phase::Sasl(Exchange::First(mechanism)) => self.first(opening, mechanism, message, io),
-            Phase::Sasl(Exchange::Proof { user, server, numbers }) => {
+        let exchange = match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
+            Phase::Sasl(exchange) => *exchange,
+            other => {
+                opening.phase = other;
+                return Err(SaslError::NotAuthorized);
+            }
+        };
+        match exchange {
+            Exchange::First(mechanism) => self.first(opening, mechanism, message, io),
+            Exchange::Proof { user, server, numbers } => {
                 let (number, answer) = match server.verify(message) {
                     Ok(proof) => (numbers.get(proof.key).copied(), Some(proof.server_final)),
                     Err(SaslError::NotAuthorized) => (None, None),
@@ -163,7 +168,7 @@ impl Gateway {
                 self.proven(opening, user, number, answer.as_deref(), io)
             }
             other => {
-                opening.phase = other;
+                opening.phase = Phase::sasl(other);
                 Err(SaslError::NotAuthorized)
             }
         }
@@ -197,7 +202,7 @@ impl Gateway {
                 let first = ScramClientFirst::parse(message)?;
                 let user = user_of(&site, &first.username, first.authzid.as_deref())?;
                 self.look_up(opening, &site, &user, io)?;
-                opening.phase = Phase::Sasl(Exchange::Scram { user, mechanism, first });
+                opening.phase = Phase::sasl(Exchange::Scram { user, mechanism, first });
                 Ok(())
             }
         }
@@ -223,7 +228,7 @@ impl Gateway {
             return Ok(());
         }
         self.look_up(opening, site, &user, io)?;
-        opening.phase = Phase::Sasl(Exchange::Plain { user, password: plain.password.as_bytes().to_vec() });
+        opening.phase = Phase::sasl(Exchange::Plain { user, password: plain.password.as_bytes().to_vec() });
         Ok(())
     }
 
@@ -242,19 +247,22 @@ impl Gateway {
     /// The store has answered.
     pub(crate) fn checked(&mut self, state: &mut State, Checked(found): Checked, io: &mut Io<'_>) {
         let State::Opening(opening) = state else { return };
-        let exchange = std::mem::replace(&mut opening.phase, Phase::Authenticating);
+        let exchange = match std::mem::replace(&mut opening.phase, Phase::Authenticating) {
+            Phase::Sasl(exchange) => Some(*exchange),
+            _ => None,
+        };
         let outcome = match (exchange, found) {
-            (Phase::Sasl(Exchange::Plain { user, password }), Found::Credentials(found)) => {
+            (Some(Exchange::Plain { user, password }), Found::Credentials(found)) => {
                 let number = found.map_err(failure).map(|found| found.verify_plain(&password));
                 number.and_then(|number| self.proven(opening, user, number, None, io))
             }
-            (Phase::Sasl(Exchange::Scram { user, mechanism, first }), Found::Credentials(found)) => found
+            (Some(Exchange::Scram { user, mechanism, first }), Found::Credentials(found)) => found
                 .map_err(failure)
                 .and_then(|found| self.challenge(opening, user, mechanism, &first, &found, io)),
-            (Phase::Sasl(Exchange::Token(proving)), Found::Tokens(found)) => {
+            (Some(Exchange::Token(proving)), Found::Tokens(found)) => {
                 self.check_token(opening, proving, found, io)
             }
-            (Phase::Sasl(Exchange::Renewing(identity)), Found::Renewed(given)) => {
+            (Some(Exchange::Renewing(identity)), Found::Renewed(given)) => {
                 self.token_renewed(opening, identity, given, io);
                 Ok(())
             }
@@ -296,7 +304,7 @@ impl Gateway {
         let server = ScramServer::new(mechanism, first, &credentials, &challenge)?;
         self.send_challenge(opening, server.server_first().as_bytes(), io);
         let numbers = found.keys.iter().map(|one| one.number).collect();
-        opening.phase = Phase::Sasl(Exchange::Proof { user, server, numbers });
+        opening.phase = Phase::sasl(Exchange::Proof { user, server, numbers });
         Ok(())
     }
 

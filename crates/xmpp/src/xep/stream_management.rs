@@ -51,11 +51,18 @@ const MOST_DETACHED_BYTES: usize = 64 * 1024 * 1024;
 /// The name of a stream that its client can resume. With the secret, nobody can guess it.
 ///
 /// It has the connection on which the stream began, so that no table of streams is needed to find that.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Eq, Hash)]
 pub struct StreamId {
     connection: Handle,
-    /// One integer, so a comparison takes constant time.
-    secret: u128,
+    secret: [u64; 2],
+}
+
+impl PartialEq for StreamId {
+    /// Takes constant time.
+    fn eq(&self, other: &StreamId) -> bool {
+        let differs = |at: usize| self.secret[at] ^ other.secret[at];
+        (differs(0) | differs(1)) == 0 && self.connection == other.connection
+    }
 }
 
 impl StreamId {
@@ -66,15 +73,16 @@ impl StreamId {
     /// None: no stream has this name.
     pub(crate) fn parse(text: &str) -> Option<StreamId> {
         let bytes: [u8; 24] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
-        let (connection, secret) = bytes.split_at(8);
-        let connection = Handle::from_bits(u64::from_be_bytes(connection.try_into().ok()?));
-        Some(StreamId { connection, secret: u128::from_be_bytes(secret.try_into().ok()?) })
+        let [connection, first, second] =
+            [0, 8, 16].map(|at| u64::from_be_bytes(bytes[at..at + 8].try_into().expect("these are 8 bytes")));
+        Some(StreamId { connection: Handle::from_bits(connection), secret: [first, second] })
     }
 
     fn text(self) -> String {
         let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&self.connection.to_bits().to_be_bytes());
-        bytes[8..].copy_from_slice(&self.secret.to_be_bytes());
+        bytes[8..16].copy_from_slice(&self.secret[0].to_be_bytes());
+        bytes[16..].copy_from_slice(&self.secret[1].to_be_bytes());
         URL_SAFE_NO_PAD.encode(bytes)
     }
 }
