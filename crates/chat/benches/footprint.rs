@@ -611,6 +611,7 @@ impl SignInStore for Blank {
                 contacts: ContactsPage { rows: vec![], next: None },
                 threads: vec![],
                 renamed: vec![],
+                waiting: Waiting::default(),
                 position: self.position(),
             };
             done(Ok((row, snapshot)));

@@ -293,6 +293,8 @@ pub struct Welcome {
     pub limits: Limits,
     pub expires: Timestamp,
     pub changes: Changes,
+    /// For a session with a resource, which gets no first page.
+    pub waiting: crate::Waiting,
     /// For a front that lets another node adopt the session.
     pub record: SessionRecord,
 }

@@ -158,7 +158,7 @@ pub use session::Outbox;
 pub use session::record::SessionRecord;
 pub use session::request_limits::{RequestKind, RequestRates};
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};
-pub use sign_in::store::{AppPasswordUser, Met, ResumeFrom, SignInStore, Snapshot};
+pub use sign_in::store::{AppPasswordUser, Met, ResumeFrom, SignInStore, Snapshot, Waiting};
 pub use sign_in::{Credential, Hello};
 pub use site::caller::{Caller, NotSet, Respond, SiteNotSet};
 pub use site::calls::{CallsFrom, MOST_IN_GROUP};

@@ -332,6 +332,7 @@ fn welcome() -> Welcome {
         },
         expires: AT,
         changes: changes(),
+        waiting: Waiting { contact_requests: true, conversations: false, items: true },
         record: SessionRecord {
             session,
             device: 1,
@@ -434,7 +435,7 @@ fn events_for_sessions() -> Vec<Event> {
             .into(),
         presence::Event::Sessions(vec![presence::UserSessions {
             user: sub("ann"),
-            sessions: vec![presence::SessionShown { resource: Some("phone".into()), availability: None }],
+            sessions: [presence::SessionShown { resource: Some("phone".into()), availability: None }].into(),
         }])
         .into(),
         presence::Event::Relayed { from: sub("ann"), resource: "phone".into(), payload: "x".into() }.into(),

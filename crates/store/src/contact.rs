@@ -237,6 +237,12 @@ pub(crate) fn have_met(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
     Ok(met(a, b)? || met(b, a)?)
 }
 
+/// Whether anybody waits for the user's answer.
+pub(crate) fn has_requests(db: &Connection, user: UserId) -> Outcome<bool> {
+    let sql = sql!("SELECT 1 FROM contact WHERE site = $1 AND user = $2 AND state & 16 <> 0");
+    Ok(db.prepare_cached(sql)?.exists([user.site.0, user.num])?)
+}
+
 /// The number of contacts on the user's list.
 pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     let sql = sql!("SELECT count(*) FROM contact WHERE site = $1 AND user = $2 AND state <> 0");

@@ -269,6 +269,13 @@ pub(crate) fn each(
     Ok(())
 }
 
+/// Whether [`ConversationList::Waiting`] has a direct conversation or an invitation.
+pub(crate) fn any_waits(db: &Connection, user: UserId) -> Outcome<bool> {
+    let mut found = false;
+    each(db, user, |_, direct, side| found |= direct.is_listed(side, ConversationList::Waiting))?;
+    Ok(found || !room::request::pending(db, user)?.is_empty())
+}
+
 pub(crate) fn page(
     db: &Connection,
     user: UserId,

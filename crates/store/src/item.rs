@@ -308,6 +308,11 @@ fn count_lists(db: &Connection, user: UserId) -> Outcome<u32> {
     Ok(db.prepare_cached(sql)?.query_row([user.site.0, user.num], |row| row.get(0))?)
 }
 
+pub(crate) fn has_any(db: &Connection, user: UserId) -> Outcome<bool> {
+    let sql = sql!("SELECT 1 FROM item_list WHERE site = $1 AND user = $2");
+    Ok(db.prepare_cached(sql)?.exists([user.site.0, user.num])?)
+}
+
 /// The ids of a list with the lengths of their values, oldest first.
 fn sizes(db: &Connection, user: UserId, name: &str) -> Outcome<Vec<(Box<str>, usize)>> {
     let sql = sql!(

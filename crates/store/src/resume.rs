@@ -2,7 +2,7 @@
 
 use chat::{
     ContactsPage, ConversationId, ConversationList, ConversationsPage, Gap, LeftReason, MOST_RENAMED,
-    MemberState, Position, ResumeFrom, Seq, Snapshot, StoredMessage, ThreadCount, UserId,
+    MemberState, Position, ResumeFrom, Seq, Snapshot, StoredMessage, ThreadCount, UserId, Waiting,
 };
 use rusqlite::Connection;
 
@@ -11,7 +11,7 @@ use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
 use crate::message::{Lines, Newest};
 use crate::room::{self, Membership, RoomRow};
-use crate::{contact, erase, message_change, meta, thread};
+use crate::{contact, erase, item, message_change, meta, thread};
 
 /// The difference since a position, or a first page. Call in a transaction, so that all parts come from one moment.
 pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
@@ -23,7 +23,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
         return Ok(difference);
     }
     if from.page == 0 {
-        return Ok(empty(position));
+        return Ok(Snapshot { waiting: waiting(db, user)?, ..empty(position) });
     }
     Ok(Snapshot {
         reset: true,
@@ -35,6 +35,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
         contacts: contact::page(db, user, None, from.contacts, Notes::LeftOut)?,
         threads: Vec::new(),
         renamed: Vec::new(),
+        waiting: Waiting::default(),
         position,
     })
 }
@@ -51,8 +52,17 @@ pub(crate) fn empty(position: Position) -> Snapshot {
         contacts: ContactsPage { rows: Vec::new(), next: None },
         threads: Vec::new(),
         renamed: Vec::new(),
+        waiting: Waiting::default(),
         position,
     }
+}
+
+fn waiting(db: &Connection, user: UserId) -> Outcome<Waiting> {
+    Ok(Waiting {
+        contact_requests: contact::has_requests(db, user)?,
+        conversations: conversation::any_waits(db, user)?,
+        items: item::has_any(db, user)?,
+    })
 }
 
 /// None if so much has changed that a first page is the better answer.
@@ -104,6 +114,7 @@ fn difference(
         contacts: ContactsPage { rows: contacts, next: None },
         threads: missed.threads,
         renamed,
+        waiting: Waiting::default(),
         position,
     }))
 }

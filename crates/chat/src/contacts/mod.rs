@@ -253,8 +253,12 @@ impl Contacts {
         let limit = self.sessions.page_limit(page.limit);
         let user = asker.session.user;
         let handle = asker.session.handle;
+        let (since, is_first) = (self.users.recent().generation(), page.after.is_none());
         let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
             let ContactsPage { rows, next } = page;
+            if is_first && next.is_none() {
+                this.users.keep_contacts(user, &rows, since);
+            }
             let others: Vec<Other> = rows.iter().map(Other::contact).collect();
             let owner = this.clone();
             this.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {

@@ -327,8 +327,7 @@ impl Shard {
     /// The devices of the user's sessions that are not idle.
     pub(crate) fn awake_devices(&mut self, id: UserId) -> Vec<u64> {
         let entries = self.announcements.get(&id).into_iter().flat_map(|all| &all.sessions);
-        let idle: Vec<SessionHandle> =
-            entries.filter_map(Entry::idle_handle).collect();
+        let idle: Vec<SessionHandle> = entries.filter_map(Entry::idle_handle).collect();
         let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
         sessions.filter(|one| !idle.contains(&one.handle)).map(|one| one.device).collect()
     }

@@ -444,7 +444,7 @@ impl SignIn {
     fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
         self.note_ahead(arrival.position, &snapshot);
         let (this, arrival) = (self.clone(), arrival.clone());
-        let mode = arrival.site.site.mode;
+        let (mode, waiting) = (arrival.site.site.mode, snapshot.waiting);
         let calls = arrival.site.site.settings.calls.from.unwrap_or(self.config.calls.from);
         self.with_changes(mode, row.id, snapshot, move |changes| {
             let session = SessionId { user: row.id, handle: arrival.handle };
@@ -474,6 +474,7 @@ impl SignIn {
                     is_behind: false,
                 },
                 changes,
+                waiting,
             };
             this.counters.sign_ins.add(1);
             this.records.record_sign_in(arrival.shown(), arrival.now);

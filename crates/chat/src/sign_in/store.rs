@@ -10,6 +10,7 @@ use crate::users::store::UserStore;
 use crate::{
     ConversationId, Done, Position, SiteId, StoredMessage, Sub, Timestamp, TokenUser, UserId, UserRow,
 };
+use serde::{Deserialize, Serialize};
 
 /// Called at most once with the row of a user who signs in; see [`SignInStore::sign_in`].
 pub type Met = Box<dyn FnOnce(&UserRow) -> bool + Send>;
@@ -102,7 +103,20 @@ pub struct Snapshot {
     pub threads: Vec<ThreadCount>,
     /// Users in this user's conversations whose messages are being renamed at the moment. Empty on reset.
     pub renamed: Vec<Renamed>,
+    /// Only in an empty first page.
+    pub waiting: Waiting,
     pub position: Position,
+}
+
+/// Whether the user of an empty first page has data of these kinds. It saves the session a read of each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Contact requests that the user has not answered.
+    pub contact_requests: bool,
+    /// Direct conversations and invitations in [`ConversationList::Waiting`](crate::ConversationList::Waiting).
+    pub conversations: bool,
+    /// Items of the user.
+    pub items: bool,
 }
 
 impl Snapshot {
@@ -118,6 +132,7 @@ impl Snapshot {
             contacts,
             threads,
             renamed,
+            waiting: _,
             position: _,
         } = self;
         !reset

@@ -192,6 +192,7 @@ every_store! {
     }
     views {
         a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs,
+        an_empty_first_page_says_what_waits,
         a_rejected_sign_in_gets_no_answer,
         later_commits_come_after_met,
         a_difference_has_changed_rows_only,

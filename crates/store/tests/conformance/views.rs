@@ -3,7 +3,8 @@
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use chat::{ConversationChange, Gap, Position, ResumeFrom, Seq, Side, Store, Timestamp};
+use chat::items::{ItemListChange, PutItem};
+use chat::{ConversationChange, Gap, Position, ResumeFrom, Seq, Side, Store, Timestamp, Waiting};
 
 use crate::asking::{NOW, ask, direct, message, profile, put, say, sign_in, since, snapshot, sub};
 use crate::{FRIENDS, STRANGERS, relate, state, two_users};
@@ -21,6 +22,33 @@ pub(crate) fn a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs(sto
     }
     let (_, view) = sign_in(store, site, profile("carl", "Carl"), since(Some(view.position)));
     assert_eq!(view.messages.len(), 1);
+}
+
+pub(crate) fn an_empty_first_page_says_what_waits(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let empty = ResumeFrom { page: 0, contacts: 0, ..since(None) };
+    let waiting = || {
+        let (_, view) = sign_in(store, site, profile("bob", "Bob"), empty);
+        assert!(view.reset && view.conversations.rows.is_empty() && view.contacts.rows.is_empty());
+        let Waiting { contact_requests, conversations, items } = view.waiting;
+        [contact_requests, conversations, items]
+    };
+    assert_eq!(waiting(), [false; 3]);
+    relate(store, ann, bob, state(Side::REQUESTED, Side::ASKS));
+    assert_eq!(waiting(), [true, false, false]);
+    relate(store, ann, bob, FRIENDS);
+    let said = say(store, ann, bob, "1", "hello");
+    assert_eq!(waiting(), [false, true, false]);
+    ask(|done| store.mark(direct(ann, bob), bob, said.seq, said.seq, done));
+    assert_eq!(waiting(), [false; 3], "it was read");
+    say(store, bob, ann, "2", "hello");
+    assert_eq!(waiting(), [false; 3], "the user's own messages do not wait");
+    let requires = ItemListChange { access: None, most: None, persists: None, sends_latest: None };
+    let item = PutItem { list: "l".into(), id: "i".into(), payload: "<a/>".into(), requires };
+    ask(|done| store.put_item(bob, item, done)).expect("it fits");
+    assert_eq!(waiting(), [false, false, true]);
+    let (_, view) = sign_in(store, site, profile("bob", "Bob"), since(None));
+    assert_eq!(view.waiting, Waiting::default(), "a whole page has everything");
 }
 
 pub(crate) fn a_rejected_sign_in_gets_no_answer(store: &dyn Store) {

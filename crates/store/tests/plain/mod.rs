@@ -9,7 +9,7 @@ use chat::{
     KeptRevisions, MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, MessageChange, MessageKind, NAMED, PeoplePage,
     Position, Privacy, Profile, Reaction, Reactions, Refusal, Relation, ResumeFrom, Revision, Seq,
     SetPresence, Side, Site, SiteId, SiteStanding, Snapshot, StoredMessage, Sub, Timestamp, UserId, UserRow,
-    directory, drops_revision, may_change, room_for,
+    Waiting, directory, drops_revision, may_change, room_for,
 };
 
 /// All stored data.
@@ -510,6 +510,7 @@ impl Plain {
             contacts: self.contacts(user, None, from.contacts),
             threads: Vec::new(),
             renamed: Vec::new(),
+            waiting: Waiting::default(),
             position: self.position(),
         })
     }
@@ -559,6 +560,7 @@ impl Plain {
             contacts: ContactsPage { rows: contacts, next: None },
             threads: Vec::new(),
             renamed: Vec::new(),
+            waiting: Waiting::default(),
             position: self.position(),
         })
     }

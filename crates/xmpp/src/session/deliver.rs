@@ -23,9 +23,9 @@ impl Turn<'_, '_> {
             }
             return Err(crate::refusal::stream_error(refusal));
         }
-        let before = self.session.position;
+        let before = self.session.position();
         if let Some(position) = delivery.position {
-            self.session.position = position;
+            self.session.set_position(position);
         }
         let outcome = self.deliver_event(delivery, before);
         match self.session.management().is_some_and(|counters| counters.is_full()) {
@@ -83,7 +83,7 @@ impl Turn<'_, '_> {
 
     /// What has changed since the position of a resumed stream.
     pub(crate) fn changes(&mut self, changes: &Changes) {
-        let position = self.session.position;
+        let position = self.session.position();
         // Messages of a request wait for its answer.
         let waits = |message: &Message| {
             let of = changes.conversations.iter().find(|one| one.id == message.conversation);
@@ -115,6 +115,7 @@ impl Turn<'_, '_> {
         if self.session.is_available() {
             self.renew_presence();
             self.renew_items(None);
+            self.session.set(Flags::HAS_ITEMS, true);
             self.look_up_avatar();
         }
     }
@@ -209,6 +210,9 @@ impl Turn<'_, '_> {
     }
 
     fn messages_event(&mut self, event: &MessagesEvent, before: Position) {
+        if !self.session.wants_messages() {
+            self.session.set(Flags::CONVERSATIONS_WAIT, true);
+        }
         match event {
             MessagesEvent::Held(held) => self.held_by_filter(&held.client_id),
             MessagesEvent::Ack { client_id, conversation, seq, .. } => {

@@ -40,7 +40,7 @@ impl Session {
     /// The position from which a lost stream is resumed.
     pub(crate) fn resume_position(&self) -> Position {
         let held = self.extra.as_ref().and_then(|extra| extra.held.as_ref());
-        held.map_or(self.position, |held| held.position)
+        held.map_or_else(|| self.position(), |held| held.position)
     }
 
     fn held(&mut self) -> Option<&mut Held> {

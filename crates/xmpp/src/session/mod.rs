@@ -69,8 +69,9 @@ pub(crate) struct Session {
     heard: u32,
     /// Random: tells the messages of this stream from those of others.
     stream: u32,
-    /// Of the last event that was delivered.
-    position: Position,
+    /// The position of the last event that was delivered. Apart, because a [`Position`] ends with 4 unused bytes.
+    epoch: u32,
+    number: u64,
     flags: Flags,
     /// None: unavailable.
     availability: Option<Arc<Availability>>,
@@ -214,27 +215,37 @@ impl Flags {
     pub(crate) const REMOTE: Flags = Flags(1 << 15);
     /// Was available, and has become unavailable.
     const LEFT: Flags = Flags(1 << 4);
+    /// Contact requests may wait for the user's answer. Without the flag there is certainly none.
+    const REQUESTS_WAIT: Flags = Flags(1 << 11);
+    /// Messages, requests or invitations may wait.
+    pub(crate) const CONVERSATIONS_WAIT: Flags = Flags(1 << 12);
+    /// The user may have items.
+    pub(crate) const HAS_ITEMS: Flags = Flags(1 << 13);
 }
 
 impl Session {
     pub(crate) fn new(receiver: Receiver, jid: Jid, welcome: &Welcome, stream: u32, now: Now) -> Session {
         let (user, position) = (welcome.session.user, welcome.changes.position);
-        let flags = Flags::default();
         let heard = seconds(now);
-        Session {
+        let mut session = Session {
             receiver,
             jid,
             user,
             heard,
             stream,
-            position,
-            flags,
+            epoch: position.epoch,
+            number: position.number,
+            flags: Flags::default(),
             availability: None,
             management: None,
             wanted: None,
             questions: 0,
             extra: None,
-        }
+        };
+        session.set(Flags::REQUESTS_WAIT, welcome.waiting.contact_requests);
+        session.set(Flags::CONVERSATIONS_WAIT, welcome.waiting.conversations);
+        session.set(Flags::HAS_ITEMS, welcome.waiting.items);
+        session
     }
 
     /// The session of a user of another server. `is_base`: it gets messages and contacts.
@@ -413,7 +424,11 @@ impl Session {
 
     /// Of the last event that was delivered.
     pub(crate) fn position(&self) -> Position {
-        self.position
+        Position { epoch: self.epoch, number: self.number }
+    }
+
+    fn set_position(&mut self, position: Position) {
+        (self.epoch, self.number) = (position.epoch, position.number);
     }
 
     pub(crate) fn visit(&mut self, room: ConversationId) -> Option<&mut Visit> {

@@ -83,6 +83,7 @@ impl Turn<'_, '_> {
             return self.refuse(element, &StanzaError::new(Condition::PolicyViolation));
         }
         let is_first = !self.session.is_available();
+        let wanted_messages = self.session.wants_messages();
         self.announce(availability);
         self.session.set(Flags::LEFT, false);
         self.echo(element);
@@ -90,9 +91,11 @@ impl Turn<'_, '_> {
         if is_first {
             self.watch_contacts();
             self.deliver_pending_requests();
-            self.deliver_offline_messages();
             self.look_up_avatar();
             self.show_ringing_call();
+        }
+        if !wanted_messages && self.session.wants_messages() {
+            self.deliver_offline_messages();
         }
     }
 
@@ -112,6 +115,8 @@ impl Turn<'_, '_> {
         if self.session.availability.take().is_some() {
             self.command(chat::presence::Command::Announce(None));
             self.session.set(Flags::LEFT, true);
+            // The next presence shows requests again.
+            self.session.set(Flags::CONVERSATIONS_WAIT, true);
             self.exit_all();
             self.command(chat::presence::Command::Watch { contacts: false, users: Vec::new() });
             self.echo(element);

@@ -153,6 +153,9 @@ impl Turn<'_, '_> {
         // After a reconnect only what waits is known.
         let was = contact.change.map_or(Side::NONE, |change| change.was);
         let is = contact.side;
+        if is.asks() {
+            self.session.set(Flags::REQUESTS_WAIT, true);
+        }
         // An unavailable session gets the requests with its initial presence.
         if is.asks() && !was.asks() && (self.session.is_available() || self.is_of_server()) {
             self.subscription(&contact.person.sub, "subscribe");
@@ -220,6 +223,9 @@ impl Turn<'_, '_> {
 
     /// Requests that wait for an answer (RFC 6121 §3.1.3).
     pub(super) fn deliver_pending_requests(&mut self) {
+        if !self.session.has(Flags::REQUESTS_WAIT) {
+            return;
+        }
         let page = PageOf { after: None, limit: None };
         self.ask_for(Asked::internal(), pending_requests, Command::List { page });
     }

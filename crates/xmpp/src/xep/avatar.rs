@@ -12,7 +12,7 @@ use xmpp_proto::xml::{Limits, Tree, document, restore, to_stored};
 
 use crate::extensions::{Extension, Spec};
 use crate::refusal::stanza_error;
-use crate::session::{Asked, Turn};
+use crate::session::{Asked, Flags, Turn};
 use crate::xep::pep::stored::{items_of, latest_item};
 use crate::xep::vcard::photo_of;
 
@@ -162,6 +162,9 @@ fn with_hash(availability: &Availability, hash: Option<&str>) -> Availability {
 impl Turn<'_, '_> {
     /// Adds the hash of the user's picture to the first presence of a session.
     pub(crate) fn look_up_avatar(&mut self) {
+        if !self.session.has(Flags::HAS_ITEMS) {
+            return;
+        }
         latest_item(self, Asked::internal(), None, ns::AVATAR_METADATA, |turn, _, metadata| {
             if let Some((hash, _)) = metadata.and_then(named) {
                 turn.announce_avatar(Some(&hash));

@@ -7,7 +7,7 @@ use chat::messages::{Command, Event as MessagesEvent};
 use chat::{Conversation, ConversationList, Delivery, Event, MessageRequest, PageOf, To};
 
 use crate::extensions::{Extension, Spec};
-use crate::session::{Arrival, Asked, Turn};
+use crate::session::{Arrival, Asked, Flags, Turn};
 
 pub(crate) const EXTENSION: Extension = Extension {
     spec: Spec::Xep(160),
@@ -31,7 +31,10 @@ pub(crate) const DELAY: Extension = Extension {
 
 impl Turn<'_, '_> {
     pub(crate) fn deliver_offline_messages(&mut self) {
-        self.ask_for(Asked::internal(), unread_conversations, unread(None));
+        if self.session.has(Flags::CONVERSATIONS_WAIT) {
+            self.session.set(Flags::CONVERSATIONS_WAIT, false);
+            self.ask_for(Asked::internal(), unread_conversations, unread(None));
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use xmpp_proto::xml::Open;
 
 use super::stored::{is_reserved, write_item};
 use crate::address;
-use crate::session::{Asked, Turn};
+use crate::session::{Asked, Flags, Turn};
 
 /// Latest items that a session gets when it comes. Clients read further ones when they need them.
 const MOST_LATEST: usize = 400;
@@ -17,6 +17,7 @@ const MOST_LATEST: usize = 400;
 impl Turn<'_, '_> {
     pub(crate) fn item_changed(&mut self, news: &ItemNews) {
         if &*news.list == ns::AVATAR_METADATA && self.session.is_own(&news.user) {
+            self.session.set(Flags::HAS_ITEMS, true);
             self.own_avatar_changed(news);
         }
         if self.session.wanted.as_ref().is_some_and(|wanted| wanted.has(&news.list)) {
