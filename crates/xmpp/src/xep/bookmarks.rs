@@ -32,6 +32,16 @@ pub(crate) const EXTENSION: Extension = Extension {
     iq: &[],
 };
 
+pub(crate) const STORAGE: Extension = Extension {
+    spec: Spec::Xep(48),
+    name: "Bookmarks",
+    version: "1.3",
+    scenario: "bookmarks",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
 pub(crate) static NODE: Node = Node { name: ns::BOOKMARKS, items, publish, retract: Some(retract) };
 
 /// Bookmarks of an answer: the rooms with the newest activity.

@@ -36,6 +36,16 @@ pub(crate) const FORWARDING: Extension = Extension {
     iq: &[],
 };
 
+pub(crate) const HINTS: Extension = Extension {
+    spec: Spec::Xep(334),
+    name: "Message Processing Hints",
+    version: "0.4.0",
+    scenario: "hints",
+    server_features: &[],
+    account_features: &[],
+    iq: &[],
+};
+
 fn switch(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let (IqKind::Set, Target::Account, Some(on)) = (iq.kind, &iq.target, payload::is_enabled(iq.payload))
     else {
