@@ -11,7 +11,7 @@ use chat::{
 use xmpp_proto::ns;
 use xmpp_proto::xml::{Element, Open};
 
-use super::{Arrival, Asked, Turn, message_text};
+use super::{Arrival, Asked, Flags, Turn, message_text};
 use crate::address;
 use crate::refusal::stanza_error;
 
@@ -117,8 +117,12 @@ impl Turn<'_, '_> {
         name: Option<&str>,
         message: Option<&Message>,
     ) {
-        if !self.session.is_available() || self.is_of_server() {
+        if self.is_of_server() {
             return;
+        }
+        if !self.session.is_available() {
+            // The first presence reads what waits.
+            return self.session.set(Flags::CONVERSATIONS_WAIT, true);
         }
         if !self.shows_request(conversation) {
             if self.session.shown_requests().len() >= MOST_SHOWN {

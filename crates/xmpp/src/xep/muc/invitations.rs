@@ -13,7 +13,7 @@ use xmpp_proto::xml::{Element, Open};
 use super::address_of;
 use crate::address::{Target, user};
 use crate::extensions::{Extension, Spec};
-use crate::session::{Asked, Turn};
+use crate::session::{Asked, Flags, Turn};
 
 pub(crate) const DIRECT: Extension = Extension {
     spec: Spec::Xep(249),
@@ -79,11 +79,12 @@ impl Turn<'_, '_> {
 
     /// A conversation of the user is new, or has changed: an invitation that waits for an answer goes to the client.
     pub(crate) fn conversation_event(&mut self, conversation: &Conversation) {
-        if !conversation.id.is_room()
-            || conversation.request != Some(MessageRequest::Received)
-            || !self.session.is_available()
-        {
+        if !conversation.id.is_room() || conversation.request != Some(MessageRequest::Received) {
             return;
+        }
+        if !self.session.is_available() {
+            // The first presence reads what waits.
+            return self.session.set(Flags::CONVERSATIONS_WAIT, true);
         }
         let With::Room(data, _) = &conversation.with else { return };
         self.learn_room(conversation.id, data);
