@@ -1072,6 +1072,9 @@ impl EraseStore for Blank {
     fn begin_erasure(&self, _: NewErasure, done: Done<Result<Erased, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
+    fn unanswered_users(&self, _: SiteId, _: Timestamp, _: u32, done: Done<Vec<UserId>>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn erase_some(&self, _: Timestamp, _: u32, done: Done<EraseSlice>) {
         done(Ok(EraseSlice::default()));
     }

@@ -50,7 +50,7 @@ pub use account::devices::{
 };
 pub use account::erasure::{
     ERASE_SLICE, EraseSlice, EraseStore, Erased, ErasedSanction, MOST_RENAMED, MessagesAfterErasure,
-    NewErasure, Renamed, sanctions_after_erasure,
+    NewErasure, Renamed, UNANSWERED_MS, sanctions_after_erasure,
 };
 pub use account::export::{ExportPage, ExportStore};
 pub use account::guest_merge::{Merge, MergeStore};

@@ -5,10 +5,11 @@
 
 mod begin;
 mod slice;
+mod unanswered;
 
 pub(crate) use slice::under_way;
 
-use chat::{Done, EraseSlice, EraseStore, Erased, NewErasure, Refusal, Timestamp};
+use chat::{Done, EraseSlice, EraseStore, Erased, NewErasure, Refusal, SiteId, Timestamp, UserId};
 
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
@@ -16,6 +17,10 @@ use crate::writer::{self, Batch};
 impl EraseStore for Sqlite {
     fn begin_erasure(&self, erasure: NewErasure, done: Done<Result<Erased, Refusal>>) {
         self.write(move |batch| begin::begin(batch, &erasure), done);
+    }
+
+    fn unanswered_users(&self, site: SiteId, before: Timestamp, limit: u32, done: Done<Vec<UserId>>) {
+        self.read(move |db| unanswered::users(db, site, before, limit), done);
     }
 
     fn erase_some(&self, now: Timestamp, limit: u32, done: Done<EraseSlice>) {

@@ -131,3 +131,32 @@ fn a_component_that_floods_is_read_slowly() {
     bot.read(&mut scene);
     assert_eq!(bot.received.len(), 800);
 }
+
+/// Anybody can make a user by one request. Without an answer, both end some day.
+#[test]
+fn a_request_without_an_answer_ends() {
+    let mut scene = scene();
+    let mut bot = connected(&mut scene);
+    let mut anna = XmppClient::sign_in(&mut scene, "anna", "phone");
+    anna.send(&mut scene, "<presence/>");
+    for name in ["helper", "spammer"] {
+        bot.send(
+            &mut scene,
+            &format!("<presence type='subscribe' from='{name}@bot.example' to='anna@forum'/>"),
+        );
+    }
+    anna.send(&mut scene, "<presence type='subscribed' to='helper@bot.example'/>");
+    scene.wait(Duration::from_secs(1));
+    assert_eq!(scene.remote_users(), 2);
+    scene.skip(chat::UNANSWERED_MS - 60_000);
+    scene.wait(Duration::from_secs(1));
+    assert_eq!(scene.remote_users(), 2);
+    scene.skip(3_600_000);
+    scene.wait(Duration::from_secs(1));
+    assert_eq!(scene.remote_users(), 1, "anna has let the other one in");
+
+    // It may ask again, as somebody new.
+    bot.send(&mut scene, "<presence type='subscribe' from='spammer@bot.example' to='anna@forum'/>");
+    scene.wait(Duration::from_secs(1));
+    assert_eq!(scene.remote_users(), 2);
+}

@@ -12,10 +12,13 @@
 mod ask;
 mod sanctions;
 mod store;
+mod unanswered;
 mod work;
 
 pub use sanctions::{ErasedSanction, sanctions_after_erasure};
 pub use store::{EraseSlice, EraseStore, Erased, NewErasure};
+pub(crate) use unanswered::LastLook;
+pub use unanswered::UNANSWERED_MS;
 pub(crate) use work::Erasing;
 
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ pub(crate) mod profile;
 pub(crate) mod store;
 
 use crate::NodeConfig;
-use crate::account::erasure::Erasing;
+use crate::account::erasure::{Erasing, LastLook};
 use crate::account::guest_merge::Merges;
 use crate::account::store::AccountStore;
 use crate::messages::Messages;
@@ -31,6 +31,7 @@ pub use command::Command;
 /// Accounts: profile, devices, app passwords, items, export, erasure, and guests who become members.
 pub(crate) struct Account {
     erasing: Erasing,
+    unanswered: LastLook,
     merges: Merges,
     messages: Arc<Messages>,
     moderation: Arc<Moderation>,
@@ -60,6 +61,7 @@ impl Account {
     ) -> Account {
         Account {
             erasing: Erasing::default(),
+            unanswered: LastLook::default(),
             merges: Merges::default(),
             messages,
             moderation,

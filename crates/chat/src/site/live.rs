@@ -84,6 +84,13 @@ impl Sites {
         forget.map(|(id, _)| *id).collect()
     }
 
+    /// Sites that talk with other XMPP servers.
+    pub(crate) fn that_federate(&self) -> Vec<SiteId> {
+        let table = self.read();
+        let federated = table.by_id.iter().filter(|(_, live)| live.site.settings.federation.on);
+        federated.map(|(id, _)| *id).collect()
+    }
+
     /// Sites that their owners have closed.
     pub(crate) fn closed(&self) -> Vec<Arc<LiveSite>> {
         let is_closed = |live: &&Arc<LiveSite>| live.site.settings.access == Access::Closed;

@@ -1,13 +1,13 @@
 //! Erasure of a user: identity, data, and messages.
 
 use chat::{
-    AvatarChange, By, ChangeMessage, ConversationId, ConversationOf, EraseSlice, Erased, MemberAction,
-    MessageChange, MessagesAfterErasure, NewErasure, NewRoom, Position, Post, ProfileChange, Role,
-    RoomChange, RoomKind, RoomLimits, RoomName, Search, Seq, SetPresence, Status, Store, Timestamp, UserId,
-    words,
+    AvatarChange, By, ChangeMessage, ConversationId, ConversationOf, EraseSlice, Erased, LinkRule,
+    MemberAction, MessageChange, MessagesAfterErasure, NewErasure, NewRoom, Position, Post, ProfileChange,
+    Relation, RequestAnswer, RequestRules, Role, RoomChange, RoomKind, RoomLimits, RoomName, Search, Seq,
+    SetPresence, Side, Status, Store, Timestamp, UserId, words,
 };
 
-use crate::asking::{NOW, add_site, ask, direct, profile, put, put_named, say, snapshot, sub};
+use crate::asking::{NOW, add_site, ask, direct, message, profile, put, put_named, say, snapshot, sub};
 use crate::{FRIENDS, STRANGERS, files, relate, two_users};
 
 fn begin(store: &dyn Store, user: UserId, messages: MessagesAfterErasure) -> Option<Erased> {
@@ -333,4 +333,58 @@ pub(crate) fn an_erased_user_takes_the_room_pictures_they_uploaded_along(store: 
         };
         assert_eq!(room.avatar.is_some(), !is_removed, "bob, who was away, sees it, too");
     }
+}
+
+pub(crate) fn users_of_other_servers_without_an_answer_are_found(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let remote = |name: &str| put(store, site, &format!("xmpp:{name}@b.example"));
+    let found = || ask(|done| store.unanswered_users(site, Timestamp(NOW.0 + 1), 100, done));
+    let relate_to_ann = |user, of_a: Side, of_b: Side| {
+        assert!(relate(store, user, ann, Relation { of_a, of_b }).is_some());
+        user
+    };
+    let rules = RequestRules { messages: 3, per_day: 9, links: LinkRule::Refused, begin: Ok(()) };
+    let writes = |from, to, id: &str| {
+        ask(|done| store.append_request(message(from, to, id, "Hello"), rules, done)).expect("it may");
+    };
+    // Nobody has answered these: no request, one in each direction, a message request, and a dismissed one.
+    let silent = remote("a-silent");
+    let asks = relate_to_ann(remote("b-asks"), Side::of_code(8 | 64), Side::ASKS);
+    let asked = relate_to_ann(remote("c-asked"), Side::ASKS, Side::REQUESTED);
+    let [writer, dismissed] = ["d-writer", "e-dismissed"].map(remote);
+    writes(writer, ann, "1");
+    writes(dismissed, ann, "2");
+    ask(|done| store.answer_request(direct(dismissed, ann), ann, RequestAnswer::Dismiss, done))
+        .expect("she may");
+    // These have an answer, or a reason to stay.
+    relate_to_ann(remote("f-friend"), Side::CONTACT, Side::CONTACT);
+    relate_to_ann(remote("g-seen"), Side::SEES, Side::SEEN);
+    relate_to_ann(remote("h-blocked"), Side::ASKED, Side::BLOCKED);
+    relate_to_ann(remote("i-listed"), Side::NONE, Side::LISTED);
+    let [accepted, written] = ["j-accepted", "k-written"].map(remote);
+    writes(accepted, ann, "3");
+    ask(|done| store.answer_request(direct(accepted, ann), ann, RequestAnswer::Accept, done))
+        .expect("she may");
+    say(store, ann, written, "4", "Hello");
+    relate_to_ann(bob, Side::ASKED, Side::ASKS);
+
+    assert_eq!(found(), [silent, asks, asked, writer, dismissed]);
+    assert_eq!(ask(|done| store.unanswered_users(site, NOW, 100, done)), [], "they are not old enough");
+    assert_eq!(ask(|done| store.unanswered_users(site, Timestamp(NOW.0 + 1), 2, done)), [silent, asks]);
+
+    // A user who answers nothing leaves no record of moderators.
+    let erasure = NewErasure {
+        user: asks,
+        alias: sub("deleted-1"),
+        name: "Deleted user".into(),
+        messages: MessagesAfterErasure::Erased,
+        by: By::User(asks),
+        time: NOW,
+    };
+    let erased = ask(|done| store.begin_erasure(erasure, done)).expect("it is erased");
+    assert_eq!(erased.parted, [ann]);
+    finish(store);
+    assert_eq!(found(), [silent, asked, writer, dismissed]);
+    let audit = ask(|done| store.audit(site, By::Site, None, 10, done)).expect("the site may");
+    assert_eq!(audit.rows.len(), 0);
 }

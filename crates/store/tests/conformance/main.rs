@@ -137,6 +137,7 @@ every_store! {
     }
     erase {
         an_erased_user_loses_the_identity_at_once,
+        users_of_other_servers_without_an_answer_are_found,
         slices_publish_the_new_id_and_others_keep_their_conversations,
         erased_messages_take_their_former_bodies_with_them,
         messages_stay_without_an_author_if_requested,

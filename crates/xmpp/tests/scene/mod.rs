@@ -13,7 +13,7 @@ use axum::Router;
 use chat::token::{Claims, sign};
 use chat::{
     ConversationId, Delivery, FileFound, FileId, FileLimits, FileType, Mode, Node, NodeConfig, Outbox,
-    Secret, SecretKind, SessionHandle, Site, SiteId, SiteStore, Store, Sub, Timestamp, To, Wish,
+    Secret, SecretKind, SessionHandle, Site, SiteId, SiteStore, Store, Sub, Timestamp, To, UserStore, Wish,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -271,6 +271,12 @@ impl Scene {
     /// The connections between servers that are open now.
     pub(crate) fn connections_between(&self) -> usize {
         self.between.iter().filter(|(out, _)| self.xmpp.closed(*out).is_none()).count()
+    }
+
+    /// The users of other servers whom the site knows.
+    pub(crate) fn remote_users(&self) -> usize {
+        let users = self.store.list_users(SiteId(1), None, 1_000).unwrap();
+        users.iter().filter(|row| row.profile.sub.remote_address().is_some()).count()
     }
 
     /// Sets a setting of a site.

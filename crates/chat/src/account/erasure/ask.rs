@@ -54,7 +54,7 @@ impl Account {
         self.store.user(caller.site(), sub, found);
     }
 
-    fn begin_erasure(
+    pub(super) fn begin_erasure(
         self: &Arc<Self>,
         user: UserId,
         by: By,

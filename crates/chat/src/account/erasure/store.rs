@@ -21,6 +21,9 @@ pub trait EraseStore: Send + Sync + 'static {
     /// - [`Refusal::NotAllowed`]: the caller is neither the user nor allowed
     ///   [`SiteAct::Erase`](crate::SiteAct).
     fn begin_erasure(&self, erasure: NewErasure, done: Done<Result<Erased, Refusal>>);
+    /// Users of other servers from before this time, whose requests nobody on the site has answered: no contact in any direction, no
+    /// message of a member to them, no block, no sanction. At most `limit`.
+    fn unanswered_users(&self, site: SiteId, before: Timestamp, limit: u32, done: Done<Vec<UserId>>);
     /// Continues the unfinished erasures, for at most `limit` rows.
     fn erase_some(&self, now: Timestamp, limit: u32, done: Done<EraseSlice>);
 }
