@@ -90,6 +90,7 @@ impl Turn<'_, '_> {
             of.is_some_and(|one| !one.id.is_room() && one.request == Some(MessageRequest::Received))
         };
         for conversation in &changes.conversations {
+            self.conversation_event(conversation);
             self.direct_conversation_event(conversation);
         }
         for message in changes.messages.iter().filter(|message| !waits(message)) {
