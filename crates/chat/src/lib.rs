@@ -52,7 +52,7 @@ pub use account::erasure::{
     ERASE_SLICE, EraseSlice, EraseStore, Erased, ErasedSanction, MOST_RENAMED, MessagesAfterErasure,
     NewErasure, Renamed, UNANSWERED_MS, sanctions_after_erasure,
 };
-pub use account::export::{ExportPage, ExportStore};
+pub use account::export::{ExportPage, ExportStore, Exported, ExportedItem};
 pub use account::guest_merge::{Merge, MergeStore};
 pub use account::items;
 pub use account::items::ItemStore;

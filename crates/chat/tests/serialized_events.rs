@@ -575,7 +575,12 @@ fn answers() -> Vec<Event> {
             password: AppPassword::chosen("twelve letters").unwrap(),
         }))
         .into(),
-        account::Event::Exported { messages: messages(), next: next() }.into(),
+        account::Event::Exported(Box::new(Exported {
+            messages: messages(),
+            items: vec![ExportedItem { list: "l".into(), item: item() }],
+            next: next(),
+        }))
+        .into(),
         account::Event::Items(items::Event::Done { version: Some(7) }).into(),
         account::Event::Items(items::Event::Items(Box::new(items::ItemsPage {
             list: items::ItemList::default(),

@@ -1,16 +1,17 @@
-//! Everything that a member has sent or received in direct conversations, and sent in rooms, page by page.
+//! Everything that a member has sent or received in direct conversations, and sent in rooms, and all items, page by page.
 //!
 //! A cursor records the progress. `d`: a direct conversation and a seq in it. `w`: the index by sender, with the
 //! position up to which it was complete when the export reached it, and the last client id. `t`: the log after that
-//! position, which is short.
+//! position, which is short. `i`: the items after the one of a version.
 
+use chat::items::ITEM_PAGE_BYTES;
 use chat::{ConversationId, Done, ExportPage, ExportStore, Seq, StoredMessage, UserId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::message::{self, Lines};
 use crate::sqlite::Sqlite;
-use crate::{conversation, meta, reader};
+use crate::{conversation, item, meta, reader};
 
 impl ExportStore for Sqlite {
     fn export(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ExportPage>) {
@@ -28,6 +29,7 @@ enum Place {
     Direct { key: i64, seq: u64 },
     Written { indexed: i64, client_id: Box<str> },
     Tail { position: i64 },
+    Items { version: i64 },
 }
 
 impl Place {
@@ -49,6 +51,7 @@ impl Place {
                 Place::Written { indexed: indexed.parse().ok()?, client_id: client_id.into() }
             }
             "t" => Place::Tail { position: rest.parse().ok()? },
+            "i" => Place::Items { version: rest.parse().ok()? },
             _ => return None,
         })
     }
@@ -58,6 +61,7 @@ impl Place {
             Place::Direct { key, seq } => format!("d{key}.{seq}"),
             Place::Written { indexed, client_id } => format!("w{indexed}.{client_id}"),
             Place::Tail { position } => format!("t{position}"),
+            Place::Items { version } => format!("i{version}"),
         }
     }
 }
@@ -67,8 +71,9 @@ fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outco
         Place::Direct { key, seq } => direct(db, user, key, seq, limit)?,
         Place::Written { indexed, client_id } => written(db, user, indexed, &client_id, limit)?,
         Place::Tail { position } => tail(db, user, position, limit)?,
+        Place::Items { version } => return items(db, user, version, limit),
     };
-    Ok(ExportPage { messages, next: next.map(|place| place.cursor()) })
+    Ok(ExportPage { messages, items: Vec::new(), next: next.map(|place| place.cursor()) })
 }
 
 type Part = (Vec<StoredMessage>, Option<Place>);
@@ -140,8 +145,17 @@ fn tail(db: &Connection, user: UserId, after: i64, limit: u32) -> Outcome<Part> 
     let rows = statement.query_map(params![user.site.0, user.num, after, limit], |row| row.get(0))?;
     let rows: Vec<i64> = rows.collect::<Result<_, _>>()?;
     let is_last = rows.len() < limit as usize;
-    let next = rows.last().filter(|_| !is_last).map(|position| Place::Tail { position: *position });
-    Ok((in_rooms(db, user, rows.into_iter())?, next))
+    let next = match rows.last() {
+        Some(position) if !is_last => Place::Tail { position: *position },
+        _ => Place::Items { version: 0 },
+    };
+    Ok((in_rooms(db, user, rows.into_iter())?, Some(next)))
+}
+
+fn items(db: &Connection, user: UserId, after: i64, limit: u32) -> Outcome<ExportPage> {
+    let items = item::after(db, user, after, limit, ITEM_PAGE_BYTES)?;
+    let next = items.last().map(|last| Place::Items { version: last.item.version as i64 }.cursor());
+    Ok(ExportPage { messages: Vec::new(), items, next })
 }
 
 fn in_rooms(
@@ -171,6 +185,7 @@ mod tests {
                 Place::Direct { key, seq },
                 Place::Written { indexed: key, client_id: client_id.as_str().into() },
                 Place::Tail { position: key },
+                Place::Items { version: key },
             ] {
                 prop_assert_eq!(Place::parse(Some(&place.cursor())), place);
             }

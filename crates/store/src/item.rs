@@ -7,7 +7,7 @@ use chat::items::{
     ItemsOf, ItemsPage, LatestItems, LatestPage, MOST_ITEM_LISTS, PutItem, SITE_ITEM_BYTES, USER_ITEM_BYTES,
     item_page, item_reader, may_change_item_list,
 };
-use chat::{Done, Mode, Refusal, UserId, Viewpoint};
+use chat::{Done, ExportedItem, Mode, Refusal, UserId, Viewpoint};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::counter::{self, Counted};
@@ -406,4 +406,32 @@ fn latest(db: &Connection, me: UserId, mode: Mode, of: &LatestItems) -> Outcome<
     }
     page.next = None;
     Ok(page)
+}
+
+/// Items of all lists after a version, ascending. The one with which they reach `bytes` is the last.
+pub(crate) fn after(
+    db: &Connection,
+    user: UserId,
+    version: i64,
+    limit: u32,
+    bytes: usize,
+) -> Outcome<Vec<ExportedItem>> {
+    let sql = sql!(
+        "SELECT list, id FROM item WHERE site = $1 AND user = $2 AND version > $3 ORDER BY version LIMIT $4"
+    );
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![user.site.0, user.num, version, limit], |row| {
+        Ok((row.get::<_, Box<str>>(0)?, row.get::<_, Box<str>>(1)?))
+    })?;
+    let (mut items, mut length) = (Vec::new(), 0);
+    for row in rows {
+        let (list, id) = row?;
+        let Some(item) = item(db, user, &list, &id)? else { continue };
+        length += item.payload.as_ref().map_or(0, |payload| payload.len());
+        items.push(ExportedItem { list, item });
+        if length >= bytes {
+            break;
+        }
+    }
+    Ok(items)
 }

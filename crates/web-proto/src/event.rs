@@ -389,11 +389,14 @@ pub enum Event<'a> {
         #[serde(borrow)]
         password: Cow<'a, str>,
     },
-    /// Answer to `export`. A page before the last one may be empty.
+    /// Answer to `export`. Any page may be empty.
     Exported {
         re: u64,
         #[serde(borrow)]
         messages: Vec<Message<'a>>,
+        /// They follow the messages.
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        items: Vec<ExportedItem<'a>>,
         /// Absent on the last page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
@@ -1086,6 +1089,19 @@ pub struct AppPassword<'a> {
     /// An app that has signed in with it is connected now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub here: bool,
+}
+
+/// A value that an app of the user has stored with the account: a setting, a bookmark, a picture, a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ExportedItem<'a> {
+    /// The name of the list, which apps choose: an XML namespace, as a rule.
+    #[serde(borrow)]
+    pub list: Cow<'a, str>,
+    #[serde(borrow)]
+    pub item: Cow<'a, str>,
+    #[serde(borrow)]
+    pub value: Cow<'a, str>,
 }
 
 /// An entry of the user's contact list.

@@ -111,6 +111,7 @@ fn file() -> String {
     declare::<OwnProfile>(&mut out);
     declare::<Device<'_>>(&mut out);
     declare::<AppPassword<'_>>(&mut out);
+    declare::<ExportedItem<'_>>(&mut out);
     declare::<Contact<'_>>(&mut out);
     declare::<ContactState>(&mut out);
     declare::<Code>(&mut out);

@@ -391,11 +391,17 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             created,
             password
         }),
-        (any::<u64>(), vec(message(), 0..3), opt()).prop_map(|(re, messages, next)| Event::Exported {
-            re,
-            messages,
-            next
-        }),
+        (any::<u64>(), vec(message(), 0..3), vec((text(), text(), text()), 0..3), opt()).prop_map(
+            |(re, messages, items, next)| Event::Exported {
+                re,
+                messages,
+                items: items
+                    .into_iter()
+                    .map(|(list, item, value)| ExportedItem { list, item, value })
+                    .collect(),
+                next
+            }
+        ),
         (any::<u64>(), any::<u64>()).prop_map(|(re, report)| Event::Reported { re, report }),
         (any::<u64>(), vec(report(), 0..3), opt()).prop_map(|(re, reports, next)| Event::Reports {
             re,

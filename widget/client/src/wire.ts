@@ -1184,6 +1184,8 @@ export type Event =
       t: "exported";
       re: number;
       messages: Array<Message>;
+      /** They follow the messages. */
+      items?: Array<ExportedItem>;
       /** Absent on the last page. */
       next?: string;
     }
@@ -2087,6 +2089,14 @@ export type AppPassword = {
   used?: number;
   /** An app that has signed in with it is connected now. */
   here?: boolean;
+};
+
+/** A value that an app of the user has stored with the account: a setting, a bookmark, a picture, a key. */
+export type ExportedItem = {
+  /** The name of the list, which apps choose: an XML namespace, as a rule. */
+  list: string;
+  item: string;
+  value: string;
 };
 
 /** An entry of the user's contact list. */

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::app_passwords::{AppPasswordShown, KnownAppPassword};
 use super::devices::KnownDevice;
 use super::erasure::Renamed;
+use super::export::Exported;
 use super::items;
 use super::profile::ProfileCard;
-use crate::Message;
 use crate::event::Policy;
 use crate::privacy::Signal;
 
@@ -27,10 +27,7 @@ pub enum Event {
         passwords: Vec<KnownAppPassword>,
     },
     AppPassword(Box<AppPasswordShown>),
-    Exported {
-        messages: Vec<Arc<Message>>,
-        next: Option<String>,
-    },
+    Exported(Box<Exported>),
     Items(items::Event),
 }
 
@@ -42,7 +39,7 @@ impl Event {
             | Event::Devices(_)
             | Event::AppPasswords { .. }
             | Event::AppPassword(_)
-            | Event::Exported { .. } => Policy::ANSWER,
+            | Event::Exported(_) => Policy::ANSWER,
             Event::Items(event) => event.policy(),
         }
     }
@@ -54,7 +51,7 @@ impl Event {
             | Event::Devices(_)
             | Event::AppPasswords { .. }
             | Event::AppPassword(_)
-            | Event::Exported { .. }
+            | Event::Exported(_)
             // A change of an item is published to its readers, and not sent while the user is invisible.
             | Event::Items(_) => None,
         }

@@ -1,10 +1,11 @@
-//! Exports: all messages in the member's direct conversations, and the member's own in rooms, each once.
+//! Exports: all messages in the member's direct conversations, and the member's own in rooms, each once, and all items.
 
 use std::collections::BTreeSet;
 
+use chat::items::{ITEM_PAGE_BYTES, ItemListChange, PutItem};
 use chat::{ConversationId, ExportPage, NewRoom, Post, RoomKind, RoomLimits, RoomName, Store, UserId};
 
-use crate::asking::{NOW, ask, put, say};
+use crate::asking::{NOW, add_site, ask, put, say};
 use crate::two_users;
 
 fn pages(store: &dyn Store, user: UserId, limit: u32) -> Vec<(ConversationId, u64, String)> {
@@ -59,5 +60,58 @@ pub(crate) fn an_export_has_each_message_of_the_member_once(store: &dyn Store) {
         let in_room: Vec<&str> =
             all.iter().filter(|(id, ..)| *id == room).map(|(.., body)| body.as_str()).collect();
         assert_eq!(in_room, ["in the room 0", "in the room 2", "in the room 4"], "{limit}");
+    }
+}
+
+pub(crate) fn an_export_ends_with_all_items_of_the_member(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    // Her number on another site.
+    let elsewhere = put(store, add_site(store, "garden"), "ann");
+    let mut expected = Vec::new();
+    let long = "x".repeat(ITEM_PAGE_BYTES / 2);
+    for (user, list, id, value) in [
+        (ann, "mood", "current", "happy"),
+        (bob, "mood", "current", "not hers"),
+        (elsewhere, "mood", "current", "not hers either"),
+        (ann, "jabber:iq:private", "prefs", long.as_str()),
+        (ann, "avatar", "a", long.as_str()),
+        (ann, "avatar", "b", long.as_str()),
+        (ann, "avatar", "a", "a newer one"),
+    ] {
+        let requires = ItemListChange { most: Some(9), ..ItemListChange::default() };
+        let item = PutItem { list: list.into(), id: id.into(), payload: value.into(), requires };
+        ask(|done| store.put_item(user, item, done)).expect("there is space");
+        if user == ann {
+            expected.retain(|(of, one, _)| (*of, *one) != (list, id));
+            expected.push((list, id, value));
+        }
+    }
+    for limit in [1, 2, 50] {
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page: ExportPage = ask(|done| store.export(ann, after.clone(), limit, done));
+            assert!(page.items.len() <= limit as usize);
+            let lengths: Vec<usize> = page
+                .items
+                .iter()
+                .map(|one| one.item.payload.as_ref().map_or(0, |value| value.len()))
+                .collect();
+            let before_last: usize = lengths.iter().rev().skip(1).sum();
+            assert!(before_last < ITEM_PAGE_BYTES, "{lengths:?}");
+            all.extend(page.items);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        let all: Vec<_> = all
+            .iter()
+            .map(|one| (&*one.list, &*one.item.id, one.item.payload.as_deref().expect("the whole value")))
+            .collect();
+        assert!(
+            all == expected,
+            "{limit}: {:?}",
+            all.iter().map(|(list, id, _)| (list, id)).collect::<Vec<_>>()
+        );
     }
 }

@@ -149,6 +149,7 @@ every_store! {
     }
     export {
         an_export_has_each_message_of_the_member_once,
+        an_export_ends_with_all_items_of_the_member,
     }
     imports {
         imported_data_is_unchanged_and_read,

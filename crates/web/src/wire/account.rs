@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chat::account::{Command, Event as Of};
-use chat::{Delivery, MessagesAfterErasure, Timestamp};
+use chat::{Delivery, ExportedItem, MessagesAfterErasure, Timestamp};
 use web_proto::{Code, Command as Wire, Event};
 
 use super::contacts::person;
@@ -30,12 +30,23 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) ->
             created: app_password(&shown.row, false),
             password: shown.password.as_str().into(),
         },
-        Of::Exported { messages, next } => {
-            Event::Exported { re: number(delivery), messages: all(messages, links), next: self::next(next) }
-        }
+        Of::Exported(page) => Event::Exported {
+            re: number(delivery),
+            messages: all(&page.messages, links),
+            items: page.items.iter().map(exported_item).collect(),
+            next: next(&page.next),
+        },
         Of::Items(_) => {
             unreachable!("no command of the web asks for items, and its sessions have no resource")
         }
+    }
+}
+
+fn exported_item(one: &ExportedItem) -> web_proto::ExportedItem<'_> {
+    web_proto::ExportedItem {
+        list: one.list.as_ref().into(),
+        item: one.item.id.as_ref().into(),
+        value: one.value().into(),
     }
 }
 

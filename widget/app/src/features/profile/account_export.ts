@@ -1,4 +1,4 @@
-// Exports all data of a member as lines of JSON: profile, contacts, conversations and messages.
+// Exports all data of a member as lines of JSON: profile, contacts, conversations, messages, and values of apps.
 
 import { type Answer, type Ask, RequestError, type Unnumbered } from '@kith/client';
 
@@ -47,6 +47,7 @@ export async function* exportLines(
   do {
     const more: Answer<'export'> = await page({ t: 'export', ...(after !== undefined && { after }) });
     for (const one of more.messages) yield line('message', one);
+    for (const one of more.items ?? []) yield line('item', one);
     after = more.next;
   } while (after !== undefined);
 }

@@ -86,7 +86,9 @@ test('an export contains all pages, and waits as long as the server demands', as
         t: 'exported',
         re: 0,
         messages: [{ conversation: 'c', seq: 1, from: 'ana', id: 'a', body: 'Hi', time: 5 }],
+        next: '3',
       },
+      { t: 'exported', re: 0, messages: [], items: [{ list: 'mood', item: 'current', value: '<mood/>' }] },
     ],
   };
   const waits: number[] = [];
@@ -104,7 +106,7 @@ test('an export contains all pages, and waits as long as the server demands', as
   for await (const line of exportLines(ask as Ask, pause, new AbortController().signal)) {
     types.push(JSON.parse(line).type);
   }
-  expect(types).toEqual(['profile', 'contact', 'contact', 'message']);
+  expect(types).toEqual(['profile', 'contact', 'contact', 'message', 'item']);
   expect(waits).toEqual([700]);
 });
 
