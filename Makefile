@@ -75,7 +75,7 @@ lint-rust: widget/dist/kith.js
 
 # The checks of `lint-rust`, on code that `test-rust` then runs: CI names clippy's driver as the compiler of the workspace.
 build-linted: widget/dist/kith.js
-	@[ "$$RUSTC_WORKSPACE_WRAPPER" = clippy-driver ] || { echo "set RUSTC_WORKSPACE_WRAPPER and CLIPPY_ARGS as .ci/run does"; exit 1; }
+	@[ "$${RUSTC_WORKSPACE_WRAPPER:-}" = clippy-driver ] || { echo "set RUSTC_WORKSPACE_WRAPPER and CLIPPY_ARGS as .ci/run does"; exit 1; }
 	cargo test --locked --workspace --all-targets --no-run --quiet
 
 lint-files: widget/dist/kith.js
