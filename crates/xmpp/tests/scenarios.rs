@@ -52,7 +52,13 @@ fn steps(text: &str) -> Vec<(usize, String)> {
 
 enum Client {
     Web(WebClient),
-    Xmpp(XmppClient),
+    Xmpp(Box<XmppClient>),
+}
+
+impl Client {
+    fn xmpp(client: XmppClient) -> Client {
+        Client::Xmpp(Box::new(client))
+    }
 }
 
 struct Stage {
@@ -81,7 +87,7 @@ impl Stage {
         }
         if let Some(secret) = rest.strip_prefix("connects as a component with ") {
             let component = XmppClient::component(&mut self.scene, who, secret);
-            self.clients.insert(who.to_owned(), Client::Xmpp(component));
+            self.clients.insert(who.to_owned(), Client::xmpp(component));
             return Ok(());
         }
         if step == "the site has message requests" {
@@ -124,33 +130,33 @@ impl Stage {
         let client = match with {
             with if with.starts_with("an app over TLS by ") => {
                 let password = self.filled(with.trim_start_matches("an app over TLS by "));
-                Client::Xmpp(XmppClient::sign_in_with_tls(&mut self.scene, user, resource, &password))
+                Client::xmpp(XmppClient::sign_in_with_tls(&mut self.scene, user, resource, &password))
             }
             "the widget" => Client::Web(WebClient::sign_in(&mut self.scene, user)),
             "an app at the other site" => {
-                Client::Xmpp(XmppClient::sign_in_elsewhere(&mut self.scene, user, resource))
+                Client::xmpp(XmppClient::sign_in_elsewhere(&mut self.scene, user, resource))
             }
-            "an app" => Client::Xmpp(XmppClient::sign_in(&mut self.scene, user, resource)),
+            "an app" => Client::xmpp(XmppClient::sign_in(&mut self.scene, user, resource)),
             with if with.starts_with("an app by SASL2 with ") => {
                 let inline = self.filled(with.trim_start_matches("an app by SASL2 with "));
-                Client::Xmpp(XmppClient::authenticate2(&mut self.scene, Over::Tcp, user, &inline))
+                Client::xmpp(XmppClient::authenticate2(&mut self.scene, Over::Tcp, user, &inline))
             }
             with if with.starts_with("an app by SASL2 and ") => {
                 let with = self.filled(with.trim_start_matches("an app by SASL2 and "));
                 let (password, inline) = with.split_once(" with ").ok_or("as in: and {password} with XML")?;
                 let over = Over::Tcp;
-                Client::Xmpp(XmppClient::authenticate2_by(&mut self.scene, over, user, password, inline))
+                Client::xmpp(XmppClient::authenticate2_by(&mut self.scene, over, user, password, inline))
             }
             with if with.starts_with("an app by the token ") => {
                 let with = self.filled(with.trim_start_matches("an app by the token "));
                 let (token, inline) = with.split_once(" with ").ok_or("as in: the token {token} with XML")?;
-                Client::Xmpp(XmppClient::authenticate_by_token(&mut self.scene, user, token, inline))
+                Client::xmpp(XmppClient::authenticate_by_token(&mut self.scene, user, token, inline))
             }
             "an app over WebSocket" => {
-                Client::Xmpp(XmppClient::sign_in_over(&mut self.scene, Over::WebSocket, user, resource))
+                Client::xmpp(XmppClient::sign_in_over(&mut self.scene, Over::WebSocket, user, resource))
             }
             "an app over BOSH" => {
-                Client::Xmpp(XmppClient::sign_in_over(&mut self.scene, Over::Bosh, user, resource))
+                Client::xmpp(XmppClient::sign_in_over(&mut self.scene, Over::Bosh, user, resource))
             }
             _ => return Err("with `the widget` or `an app`, over WebSocket or BOSH".into()),
         };
@@ -183,7 +189,7 @@ impl Stage {
             ("resumes", Client::Xmpp(app)) => {
                 let text = self.filled(text);
                 let (previd, h) = text.split_once(" after ").ok_or("as in: resumes {stream} after 3")?;
-                *app = app.resume(&mut self.scene, previd, h);
+                **app = app.resume(&mut self.scene, previd, h);
             }
             ("receives", Client::Web(web)) => return self.web_receives(web, text),
             ("receives", Client::Xmpp(app)) => return self.app_receives(app, text),
