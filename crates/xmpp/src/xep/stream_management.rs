@@ -8,6 +8,7 @@
 //! client.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
@@ -51,7 +52,7 @@ const MOST_DETACHED_BYTES: usize = 64 * 1024 * 1024;
 /// The name of a stream that its client can resume. With the secret, nobody can guess it.
 ///
 /// It has the connection on which the stream began, so that no table of streams is needed to find that.
-#[derive(Clone, Copy, Eq, Hash)]
+#[derive(Clone, Copy, Eq)]
 pub struct StreamId {
     connection: Handle,
     secret: [u64; 2],
@@ -62,6 +63,12 @@ impl PartialEq for StreamId {
     fn eq(&self, other: &StreamId) -> bool {
         let differs = |at: usize| self.secret[at] ^ other.secret[at];
         (differs(0) | differs(1)) == 0 && self.connection == other.connection
+    }
+}
+
+impl Hash for StreamId {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.secret.hash(hasher);
     }
 }
 
