@@ -55,6 +55,9 @@ await() { # a command, for 60 s
 }
 listens() { ss -Hltn "sport = :$port" | grep -q .; }
 
+# Refused while the node makes its database.
+new_secret() { XDG_RUNTIME_DIR="$work" "$kith" site rotate-secret demo --data "$work/kith" >"$work/secret" 2>"$work/kith.secret.log"; }
+
 start_kith() {
   name=kith domain=demo port="$(free_port)"
   {
@@ -69,7 +72,7 @@ start_kith() {
     >"$work/kith.log" 2>&1 &
   pid=$!
   await listens
-  XDG_RUNTIME_DIR="$work" "$kith" site rotate-secret demo --data "$work/kith" >"$work/secret"
+  await new_secret
   python3 - "$users" "$work/secret" >"$work/users.csv" <<'END'
 import base64, hashlib, hmac, re, sys, time
 
