@@ -184,7 +184,7 @@ impl Gateway {
                 let pair = Pair { local: to.domain().into(), remote: component.host.clone() };
                 self.stanza_of_server(pair, stanza)?;
             }
-            // The same for a domain of another site and for one that does not exist.
+            // A domain of another site gets the same answer as one that does not exist.
             false
                 if stanza.name() != "presence"
                     && !matches!(stanza.attr("type"), Some("error" | "result")) =>

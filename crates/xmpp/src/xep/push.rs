@@ -144,7 +144,7 @@ enum Act {
     Forget(UserId, Box<str>),
 }
 
-/// What a service has said.
+/// The answer of a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Said {
     Yes,

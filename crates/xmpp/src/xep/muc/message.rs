@@ -140,7 +140,7 @@ impl Turn<'_, '_> {
         self.room_stanza(message, &nick, answered.as_ref(), None);
     }
 
-    /// What the stanza of an answer says of the answered message.
+    /// The part of an answer that names the answered message.
     pub(super) fn answered_in_room(
         &self,
         message: &Message,
