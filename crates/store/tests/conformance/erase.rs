@@ -10,7 +10,7 @@ use chat::{
 use crate::asking::{NOW, add_site, ask, direct, message, profile, put, put_named, say, snapshot, sub};
 use crate::{FRIENDS, STRANGERS, files, relate, two_users};
 
-fn begin(store: &dyn Store, user: UserId, messages: MessagesAfterErasure) -> Option<Erased> {
+pub(crate) fn begin(store: &dyn Store, user: UserId, messages: MessagesAfterErasure) -> Option<Erased> {
     let erasure = NewErasure {
         user,
         alias: sub("deleted-1"),

@@ -2,13 +2,13 @@
 
 use chat::{
     Agent, AppPush, AppPushRow, Append, By, MAIL_EVERY_MS, MOST_APP_PUSHES, MOST_CALLS_COUNTED,
-    MOST_PUSH_DEVICES, MailAddress, MessageKind, MessagesAfterErasure, NewDevice, NewErasure, NotifyChange,
+    MOST_PUSH_DEVICES, MailAddress, MessageKind, MessagesAfterErasure, NewDevice, NotifyChange,
     NotifySettings, PushDevice, QuietHours, Reached, Seq, SetPresence, Store, Timestamp, UserId,
 };
 
 use crate::app_passwords::own;
-use crate::asking::{NOW, add_site, ask, direct, message, put, say, sub};
-use crate::two_users;
+use crate::asking::{NOW, add_site, ask, direct, message, put, say};
+use crate::{erase, two_users};
 
 fn device(number: usize) -> PushDevice {
     PushDevice {
@@ -289,15 +289,7 @@ pub(crate) fn the_pushes_of_apps_go_with_the_account_and_the_site(store: &dyn St
         wake(store, ann, app("push.example", "a", 1), 1) && wake(store, cat, app("push.example", "a", 1), 1)
     );
     assert_eq!(store.app_push_users(), Ok(vec![ann, cat]));
-    let erasure = NewErasure {
-        user: ann,
-        alias: sub("deleted-1"),
-        name: "Deleted user".into(),
-        messages: MessagesAfterErasure::Kept,
-        by: By::User(ann),
-        time: NOW,
-    };
-    assert!(ask(|done| store.begin_erasure(erasure, done)).is_ok());
+    assert!(erase::begin(store, ann, MessagesAfterErasure::Kept).is_some());
     assert_eq!(store.app_push_users(), Ok(vec![cat]));
     assert!(store.remove_site(elsewhere).expect("the store works"));
     assert_eq!(store.app_push_users(), Ok(vec![]));

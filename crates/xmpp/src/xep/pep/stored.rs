@@ -293,3 +293,22 @@ pub(crate) fn latest_item(
         then(turn, asked, item);
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chat::ExportedItem;
+    use xmpp_proto::xml::{Limits, document};
+
+    /// The export has no XML, so the domain restores the stored form by itself.
+    #[test]
+    fn the_export_has_a_value_as_apps_read_it() {
+        let xml = "<a xmlns='http://example.org/a:b'><c xmlns='urn:d.e'>1.2:3/4</c></a>";
+        let tree = document(xml.as_bytes(), &Limits::default()).unwrap();
+        let payload = stored(tree.root());
+        let mut read = Vec::new();
+        restore(&payload, &mut read);
+        let item = Item { id: "i".into(), version: 1, payload: Some(payload) };
+        assert_eq!(ExportedItem { list: "l".into(), item }.value().as_bytes(), read);
+    }
+}
