@@ -154,6 +154,7 @@ fn a_request_without_an_answer_ends() {
     scene.skip(3_600_000);
     scene.wait(Duration::from_secs(1));
     assert_eq!(scene.remote_users(), 1, "anna has let the other one in");
+    assert_eq!(scene.acts(), [("erase".to_owned(), None)], "the node has done it");
 
     // It may ask again, as somebody new.
     bot.send(&mut scene, "<presence type='subscribe' from='spammer@bot.example' to='anna@forum'/>");

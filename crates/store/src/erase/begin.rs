@@ -73,13 +73,9 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     let former = before.profile.sub.as_str();
     let values = params![id.site.0, id.num, *messages == MessagesAfterErasure::Erased, former, number as i64];
     db.prepare_cached(sql)?.execute(values)?;
-    // A remote user ends by itself only without an answer, which is no matter of moderators.
-    if before.profile.sub.remote_address().is_none() || *by != By::User(*id) {
-        let (act, user, detail) = ("erase", Some(*id), messages.word());
-        let entry =
-            audit::Entry { site: id.site, by: *by, act, user, conversation: None, detail, time: *time };
-        audit::note(db, &entry)?;
-    }
+    let (act, user, detail) = ("erase", Some(*id), messages.word());
+    let entry = audit::Entry { site: id.site, by: *by, act, user, conversation: None, detail, time: *time };
+    audit::note(db, &entry)?;
     let Some(after) = user::by_id(db, *id)? else { return Ok(Err(Refusal::NoSuchUser)) };
     Ok(Ok(Erased { before, after, parted: contacts, position: batch.position() }))
 }

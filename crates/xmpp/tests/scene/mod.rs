@@ -279,6 +279,15 @@ impl Scene {
         users.iter().filter(|row| row.profile.sub.remote_address().is_some()).count()
     }
 
+    /// The record of the site: acts and their authors, newest first. None: the site or the node.
+    pub(crate) fn acts(&self) -> Vec<(String, Option<Sub>)> {
+        let (sender, read) = std::sync::mpsc::channel();
+        let done = Box::new(move |page| sender.send(page).unwrap());
+        chat::ModerationStore::audit(&*self.store, SiteId(1), chat::By::Site, None, 100, done);
+        let page: chat::AuditPage = read.recv().unwrap().unwrap().unwrap();
+        page.rows.into_iter().map(|row| (row.act.to_string(), row.by)).collect()
+    }
+
     /// Sets a setting of a site.
     pub(crate) fn set(&self, site: &str, path: &str, value: &str) {
         let sites = self.store.sites().unwrap();

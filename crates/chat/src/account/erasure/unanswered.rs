@@ -40,8 +40,8 @@ impl Account {
             let done = self.then::<Vec<UserId>>(move |this, users| {
                 // A failure is repeated with the next look.
                 for user in users.unwrap_or_default() {
-                    let by = By::User(user);
-                    this.begin_erasure(user, by, MessagesAfterErasure::Erased, now, Box::new(|_| ()));
+                    let erased = MessagesAfterErasure::Erased;
+                    this.begin_erasure(user, By::Site, erased, now, Box::new(|_| ()));
                 }
             });
             self.store.unanswered_users(site, before, MOST, done);
