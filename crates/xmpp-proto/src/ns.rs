@@ -182,6 +182,10 @@ pub const BOOKMARKS: &str = "urn:xmpp:bookmarks:1";
 pub const BOOKMARKS_COMPAT: &str = "urn:xmpp:bookmarks:1#compat";
 /// XEP-0048, which old clients keep in private XML.
 pub const BOOKMARKS_OLD: &str = "storage:bookmarks";
+/// XEP-0402 §5: the older form in a node agrees with the newer one.
+pub const BOOKMARKS_COMPAT_PEP: &str = "urn:xmpp:bookmarks:1#compat-pep";
+/// XEP-0411.
+pub const BOOKMARKS_CONVERSION: &str = "urn:xmpp:bookmarks-conversion:0";
 /// XEP-0421.
 pub const OCCUPANT_ID: &str = "urn:xmpp:occupant-id:0";
 /// XEP-0422.

@@ -36,6 +36,7 @@ use crate::config::{Links, timestamp};
 use crate::gateway::{Gateway, State};
 use crate::s2s;
 use crate::transport::{Io, Receiver};
+use crate::xep::bookmarks::stored::Shown;
 use crate::xep::caps::{Question, Wanted};
 use crate::xep::jingle::Call;
 use crate::xep::muc::{KnownRoom, Visit};
@@ -109,6 +110,7 @@ struct Extra {
     /// A stanza that waits until a user of another server has a session.
     for_remote: Option<Box<[u8]>>,
     call: Option<Box<Call>>,
+    bookmarks: Shown,
 }
 
 impl Extra {
@@ -127,6 +129,7 @@ impl Extra {
             question,
             for_remote,
             call,
+            bookmarks,
         } = self;
         let is_idle = asked.is_empty() && sending.is_empty() && expected.is_empty() && held.is_none();
         let is_alone = question.is_none() && visits.is_empty() && missed.is_empty() && blocked.is_none();
@@ -136,6 +139,7 @@ impl Extra {
             && shown_requests.is_empty()
             && for_remote.is_none()
             && call.is_none()
+            && bookmarks.is_empty()
     }
 }
 
@@ -207,6 +211,8 @@ impl Flags {
     pub(crate) const DISPLAYED: Flags = Flags(1 << 7);
     /// The client has read its bookmarks (XEP-0402).
     pub(crate) const BOOKMARKS: Flags = Flags(1 << 9);
+    /// The client wants the older form of its bookmarks (XEP-0048) when they change.
+    pub(crate) const STORED_BOOKMARKS: Flags = Flags(1 << 14);
     /// The client keeps its roster, with its version (RFC 6121 §2.6).
     pub(crate) const ROSTER_VERSIONS: Flags = Flags(1 << 10);
     /// A stanza waits for the look-up of a message. Later ones stay in the connection's buffer.
@@ -379,7 +385,7 @@ impl Session {
     pub(crate) fn detached(self, now: Timestamp) -> Option<Detached> {
         let position = self.resume_position();
         let Session { jid, flags, availability, stream, management, wanted, extra, .. } = self;
-        let Extra { expected, visits, known_rooms, shown_requests, call, .. } =
+        let Extra { expected, visits, known_rooms, shown_requests, call, bookmarks, .. } =
             extra.map(|extra| *extra).unwrap_or_default();
         let rooms = visits.into_iter().filter_map(Visit::left).collect();
         let counters = management?;
@@ -396,6 +402,7 @@ impl Session {
             known_rooms,
             shown_requests,
             call,
+            bookmarks: bookmarks.left(),
             position,
             until,
         }
@@ -459,6 +466,10 @@ impl Session {
         let request = shown.remove(at);
         self.drop_empty_extra();
         Some(request)
+    }
+
+    pub(crate) fn shown_bookmarks(&mut self) -> &mut Shown {
+        &mut self.extra().bookmarks
     }
 
     pub(crate) fn known_rooms(&self) -> &[KnownRoom] {

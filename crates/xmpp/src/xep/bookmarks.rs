@@ -1,17 +1,22 @@
-//! PEP Native Bookmarks (XEP-0402) and their older forms (XEP-0048, XEP-0049), from the memberships of the user.
+//! PEP Native Bookmarks (XEP-0402), from the memberships of the user.
 //!
-//! The rooms of which the user is a member are the bookmarks; there is no second list. So a bookmark of another room is not
-//! kept, and to delete a bookmark is to leave the room. The name and the autojoin of a bookmark cannot be changed.
+//! The rooms of which the user is a member are the bookmarks; there is no second list. To add a bookmark with autojoin is to join
+//! the room, and to delete a bookmark is to leave the room. A bookmark without autojoin of another room is not kept. The name and the
+//! autojoin of a bookmark cannot be changed. [`stored`] has the older form, which is one element with all bookmarks.
 //!
 //! A session gets notifications if it wants them (XEP-0163), or once it has read the node.
 
+pub(crate) mod stored;
+
 use chat::messages::{Command, Event as MessagesEvent};
 use chat::rooms::{Command as RoomsCommand, Event as RoomsEvent};
-use chat::{Conversation, ConversationId, ConversationList, Delivery, Event, PageOf, Sub, With};
+use chat::{
+    Alias, Conversation, ConversationId, ConversationList, Delivery, Event, PageOf, Refusal, Sub, To, With,
+};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::bookmarks::Bookmark;
-use xmpp_proto::payload::{private_xml, pubsub};
+use xmpp_proto::payload::pubsub;
 use xmpp_proto::stanza::{Condition, StanzaError};
 use xmpp_proto::xml::{Element, Open};
 
@@ -28,17 +33,7 @@ pub(crate) const EXTENSION: Extension = Extension {
     version: "1.2.0",
     scenario: "bookmarks",
     server_features: &[],
-    account_features: &[ns::BOOKMARKS_COMPAT],
-    iq: &[],
-};
-
-pub(crate) const STORAGE: Extension = Extension {
-    spec: Spec::Xep(48),
-    name: "Bookmarks",
-    version: "1.3",
-    scenario: "bookmarks",
-    server_features: &[],
-    account_features: &[],
+    account_features: &[ns::BOOKMARKS_COMPAT, ns::BOOKMARKS_COMPAT_PEP],
     iq: &[],
 };
 
@@ -70,25 +65,16 @@ impl Room {
     }
 
     fn write_item(&self, out: &mut Vec<u8>) {
-        pubsub::write_item(out, &self.address, |out| {
-            let bookmark = Bookmark {
-                name: Some(&self.name),
-                autojoin: true,
-                nick: self.nick.as_deref().map(Into::into),
-                ..Bookmark::default()
-            };
-            bookmark.write(out);
-        });
+        pubsub::write_item(out, &self.address, |out| self.bookmark().write(out));
     }
 
-    /// XEP-0048 §2.
-    fn write_conference(&self, out: &mut Vec<u8>) {
-        let open = Open::new(out, "conference").attr("jid", &self.address);
-        open.attr("name", &self.name).attr("autojoin", "true").children(|out| {
-            if let Some(nick) = &self.nick {
-                Open::new(out, "nick").text(nick);
-            }
-        });
+    fn bookmark(&self) -> Bookmark<'_> {
+        Bookmark {
+            name: Some(&self.name),
+            autojoin: true,
+            nick: self.nick.as_deref().map(Into::into),
+            ..Bookmark::default()
+        }
     }
 }
 
@@ -97,6 +83,8 @@ struct Listing {
     rooms: Vec<Room>,
     list: ConversationList,
     next: Option<String>,
+    /// A stanza of the client waits, and later ones behind it.
+    is_for_stanza: bool,
     write: Write,
 }
 
@@ -104,25 +92,39 @@ struct Listing {
 type Write = Box<dyn FnOnce(&mut Turn<'_, '_>, Asked, Vec<Room>) + Send>;
 
 impl Listing {
+    /// For a stanza of the client, or for this gateway itself.
     fn begin(
         turn: &mut Turn<'_, '_>,
-        iq: &Iq<'_>,
+        iq: Option<&Iq<'_>>,
         write: impl FnOnce(&mut Turn<'_, '_>, Asked, Vec<Room>) + Send + 'static,
     ) {
-        turn.pause();
+        let asked = match iq {
+            Some(iq) => Asked::of(iq.element),
+            None => Asked::internal(),
+        };
+        if iq.is_some() {
+            turn.pause();
+        }
         let (list, write) = (ConversationList::Main, Box::new(write));
-        let listing = Listing { rooms: Vec::new(), list, next: None, write };
-        listing.page(turn, Asked::of(iq.element));
+        let listing = Listing { rooms: Vec::new(), list, next: None, is_for_stanza: iq.is_some(), write };
+        listing.page(turn, asked);
+    }
+
+    fn end(self, turn: &mut Turn<'_, '_>, asked: Asked, outcome: Result<(), Refusal>) {
+        match outcome {
+            Ok(()) => (self.write)(turn, asked, self.rooms),
+            Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+        }
+        if self.is_for_stanza {
+            turn.read_further();
+        }
     }
 
     fn page(mut self, turn: &mut Turn<'_, '_>, asked: Asked) {
         let page = PageOf { after: self.next.take(), limit: None };
         let command = Command::ListConversations { list: self.list, page };
         turn.continue_then(asked, command, move |turn, asked, answer| match answer {
-            Err(refusal) => {
-                turn.answer_error(&asked, &stanza_error(refusal));
-                turn.read_further();
-            }
+            Err(refusal) => self.end(turn, asked, Err(refusal)),
             Ok(Delivery {
                 event: Event::Messages(MessagesEvent::Conversations { conversations, next }),
                 ..
@@ -131,7 +133,7 @@ impl Listing {
                 self.next.clone_from(next);
                 self.go_on(turn, asked);
             }
-            Ok(_) => turn.read_further(),
+            Ok(_) => self.end(turn, asked, Ok(())),
         });
     }
 
@@ -150,8 +152,7 @@ impl Listing {
         self.rooms.truncate(MOST_BOOKMARKS);
         let own = turn.session.jid.local().and_then(Sub::of_address_local);
         let (Some(room), Some(own)) = (self.rooms.get(at), own) else {
-            (self.write)(turn, asked, self.rooms);
-            return turn.read_further();
+            return self.end(turn, asked, Ok(()));
         };
         let command = RoomsCommand::ListNames { conversation: room.id, users: vec![own] };
         turn.continue_then(asked, command, move |turn, asked, answer| {
@@ -166,7 +167,7 @@ impl Listing {
 
 fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, ids: Vec<String>) {
     turn.session.set(Flags::BOOKMARKS, true);
-    Listing::begin(turn, iq, move |turn, asked, rooms| {
+    Listing::begin(turn, Some(iq), move |turn, asked, rooms| {
         turn.answer(asked, |out| {
             pubsub::write_items(out, ns::BOOKMARKS, None, |out| {
                 for room in rooms {
@@ -179,55 +180,103 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, ids: Vec<String>) {
     });
 }
 
-/// Answers with the bookmarks in the form of XEP-0048.
-pub(crate) fn private(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) {
-    Listing::begin(turn, iq, |turn, asked, rooms| {
-        turn.answer(asked, |out| {
-            private_xml::write(out, |out| {
-                Open::new(out, "storage").attr("xmlns", ns::BOOKMARKS_OLD).children(|out| {
-                    rooms.iter().for_each(|room| room.write_conference(out));
-                });
-            });
-        });
+/// Finds the room of an address, which may be a name that this session does not know. Then `then` goes on.
+fn find_room(
+    turn: &mut Turn<'_, '_>,
+    asked: Asked,
+    address: &Jid,
+    then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<ConversationId, StanzaError>) + Send + 'static,
+) {
+    let unknown = || StanzaError::new(Condition::ItemNotFound);
+    let alias = match turn.target_of(Some(address)) {
+        Target::Room(Some(number)) => {
+            let room = ConversationId::room(turn.session.user.site, number);
+            return then(turn, asked, Ok(room));
+        }
+        Target::Room(None) => address.local().and_then(Alias::parse),
+        Target::Account | Target::Server | Target::Rooms | Target::User(_) | Target::Elsewhere => None,
+    };
+    let Some(alias) = alias else { return then(turn, asked, Err(unknown())) };
+    turn.continue_then(asked, RoomsCommand::Find { alias }, move |turn, asked, answer| {
+        let found = match answer {
+            Ok(Delivery { event: Event::Rooms(RoomsEvent::Rooms { rooms, .. }), .. }) => {
+                rooms.first().ok_or_else(unknown).map(|(id, room)| {
+                    turn.learn_room(*id, room);
+                    *id
+                })
+            }
+            Ok(_) => Err(unknown()),
+            Err(refusal) => Err(stanza_error(refusal)),
+        };
+        then(turn, asked, found);
     });
 }
 
-fn room_of(turn: &Turn<'_, '_>, id: Option<&str>) -> Result<ConversationId, StanzaError> {
-    let jid = id.and_then(|id| Jid::parse(id).ok());
-    match jid.map(|jid| turn.target_of(Some(&jid))) {
-        Some(Target::Room(Some(number))) => Ok(ConversationId::room(turn.session.user.site, number)),
-        _ => Err(StanzaError::new(Condition::ItemNotFound)),
-    }
+/// Joins a room, by the rule of the widget's join. A member stays one.
+fn join(
+    turn: &mut Turn<'_, '_>,
+    asked: Asked,
+    room: ConversationId,
+    then: impl FnOnce(&mut Turn<'_, '_>, Asked, Result<(), StanzaError>) + Send + 'static,
+) {
+    let command = RoomsCommand::Join { to: To::Conversation(room) };
+    turn.continue_then(asked, command, move |turn, asked, answer| {
+        // The answer is an event for all other sessions of the user.
+        if let Ok(Delivery { event: Event::Messages(MessagesEvent::Conversation(joined)), .. }) = answer {
+            turn.bookmark_event(joined);
+        }
+        then(turn, asked, answer.map(|_| ()).map_err(stanza_error));
+    });
 }
 
-/// A bookmark of a room of the user is accepted, and changes nothing.
+/// With autojoin, the user becomes a member. Without it, only a bookmark of a room of the user is accepted.
 fn publish(
     turn: &mut Turn<'_, '_>,
     iq: &Iq<'_>,
     id: Option<&str>,
     payload: Option<Element<'_>>,
 ) -> Result<(), StanzaError> {
-    let conversation = room_of(turn, id)?;
-    if payload.and_then(Bookmark::of).is_none() {
-        return Err(pubsub::error(pubsub::Why::InvalidPayload));
-    }
-    let id = id.unwrap_or_default().to_owned();
-    // Only members list the members.
-    let page = PageOf { after: None, limit: Some(1) };
-    let list = chat::MemberList::Members;
-    let command = RoomsCommand::ListMembers { conversation, list, query: None, page };
-    turn.ask_then(iq, command, move |turn, asked, answer| match answer {
-        Ok(_) => turn.answer(asked, |out| pubsub::write_published(out, ns::BOOKMARKS, &id)),
-        Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+    let unknown = StanzaError::new(Condition::ItemNotFound);
+    let address = id.and_then(|id| Jid::parse(id).ok()).ok_or(unknown)?;
+    let bookmark =
+        payload.and_then(Bookmark::of).ok_or_else(|| pubsub::error(pubsub::Why::InvalidPayload))?;
+    let (id, autojoin) = (id.unwrap_or_default().to_owned(), bookmark.autojoin);
+    let answer = move |turn: &mut Turn<'_, '_>, asked: Asked, outcome: Result<(), StanzaError>| match outcome
+    {
+        Ok(()) => turn.answer(asked, |out| pubsub::write_published(out, ns::BOOKMARKS, &id)),
+        Err(error) => turn.answer_error(&asked, &error),
+    };
+    find_room(turn, Asked::of(iq.element), &address, move |turn, asked, found| match found {
+        Err(error) => turn.answer_error(&asked, &error),
+        Ok(room) if autojoin => join(turn, asked, room, answer),
+        Ok(conversation) => {
+            // Only members list the members.
+            let page = PageOf { after: None, limit: Some(1) };
+            let list = chat::MemberList::Members;
+            let command = RoomsCommand::ListMembers { conversation, list, query: None, page };
+            turn.continue_then(asked, command, move |turn, asked, outcome| {
+                answer(turn, asked, outcome.map(|_| ()).map_err(stanza_error));
+            });
+        }
     });
     Ok(())
 }
 
 fn retract(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, id: &str) -> Result<(), StanzaError> {
-    let conversation = room_of(turn, Some(id))?;
-    turn.ask_then(iq, RoomsCommand::Leave { conversation }, |turn, asked, answer| match answer {
-        Ok(_) => turn.answer(asked, |_| {}),
-        Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+    let unknown = StanzaError::new(Condition::ItemNotFound);
+    let address = Jid::parse(id).map_err(|_| unknown)?;
+    find_room(turn, Asked::of(iq.element), &address, |turn, asked, found| match found {
+        Err(error) => turn.answer_error(&asked, &error),
+        Ok(conversation) => {
+            let command = RoomsCommand::Leave { conversation };
+            turn.continue_then(asked, command, move |turn, asked, answer| match answer {
+                Ok(_) => {
+                    turn.bookmark_gone(conversation);
+                    turn.answer(asked, |_| {});
+                }
+                Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+            });
+        }
     });
     Ok(())
 }
@@ -235,6 +284,7 @@ fn retract(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, id: &str) -> Result<(), StanzaE
 impl Turn<'_, '_> {
     /// The user is a member of a room, or sees it changed: clients enter it.
     pub(crate) fn bookmark_event(&mut self, conversation: &Conversation) {
+        self.stored_bookmark_event(conversation);
         if !self.session.has(Flags::BOOKMARKS) {
             return;
         }
@@ -246,6 +296,7 @@ impl Turn<'_, '_> {
     }
 
     pub(crate) fn bookmark_gone(&mut self, room: ConversationId) {
+        self.stored_bookmark_gone(room);
         if self.session.has(Flags::BOOKMARKS) {
             let id = self.room_address(room);
             self.notify_bookmarks(|out| pubsub::Event::Retracted { id: &id }.write(out, ns::BOOKMARKS));

@@ -151,6 +151,8 @@ impl Turn<'_, '_> {
         let before = self.session.wanted.replace(wanted.clone());
         // Lists that the domain has in another form.
         self.session.set(Flags::BOOKMARKS, self.session.has(Flags::BOOKMARKS) || wanted.has(ns::BOOKMARKS));
+        let wants_list = self.session.has(Flags::STORED_BOOKMARKS) || wanted.has(ns::BOOKMARKS_OLD);
+        self.session.set(Flags::STORED_BOOKMARKS, wants_list);
         self.session.set(Flags::DISPLAYED, self.session.has(Flags::DISPLAYED) || wanted.has(ns::DISPLAYED));
         let known = before.unwrap_or_default();
         let lists = wanted.names().iter().filter(|list| !known.has(list)).cloned().collect();

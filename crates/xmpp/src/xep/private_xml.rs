@@ -30,9 +30,9 @@ fn query(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let element = payload::of(iq.payload).map_err(StanzaError::new)?;
     match iq.kind {
         // The bookmarks are the rooms of the user (XEP-0048).
-        IqKind::Get if element.is("storage", ns::BOOKMARKS_OLD) => bookmarks::private(turn, iq),
+        IqKind::Get if element.is("storage", ns::BOOKMARKS_OLD) => bookmarks::stored::read_private(turn, iq),
         IqKind::Set if element.is("storage", ns::BOOKMARKS_OLD) => {
-            return Err(StanzaError::new(Condition::NotAllowed));
+            return bookmarks::stored::write_private(turn, iq, element);
         }
         IqKind::Get => get(turn, iq, element),
         IqKind::Set => return set(turn, iq, element),

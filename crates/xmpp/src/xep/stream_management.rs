@@ -25,6 +25,7 @@ use xmpp_proto::xml::Element;
 
 use crate::extensions::{Extension, Spec};
 use crate::session::{Flags, ShownRequest, Turn};
+use crate::xep::bookmarks::stored::Shown;
 use crate::xep::caps::Wanted;
 use crate::xep::jingle::Call;
 use crate::xep::muc;
@@ -157,6 +158,7 @@ pub(crate) struct Detached {
     pub(crate) shown_requests: Vec<ShownRequest>,
     /// The call in which the client was. Its place is kept for 20 s.
     pub(crate) call: Option<Box<Call>>,
+    pub(crate) bookmarks: Shown,
     /// Of the last event that was delivered.
     pub(crate) position: Position,
     pub(crate) until: Timestamp,
@@ -391,6 +393,7 @@ impl Turn<'_, '_> {
             known_rooms,
             shown_requests,
             call,
+            bookmarks,
             ..
         } = detached;
         let mut counters = detached.counters;
@@ -406,6 +409,9 @@ impl Turn<'_, '_> {
         received.into_iter().for_each(|place| self.received(place));
         if !known_rooms.is_empty() {
             *self.session.know_rooms() = known_rooms;
+        }
+        if !bookmarks.is_empty() {
+            *self.session.shown_bookmarks() = bookmarks;
         }
         self.session.show_requests_again(shown_requests);
         self.return_to_rooms(rooms, changes);

@@ -126,7 +126,7 @@ type Publish = fn(&mut Turn<'_, '_>, &Iq<'_>, Option<&str>, Option<Element<'_>>)
 
 type Retract = fn(&mut Turn<'_, '_>, &Iq<'_>, &str) -> Result<(), StanzaError>;
 
-static NODES: &[&Node] = &[&bookmarks::NODE, &displayed::NODE];
+static NODES: &[&Node] = &[&bookmarks::NODE, &bookmarks::stored::NODE, &displayed::NODE];
 
 fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let request = Request::of(iq.payload)?;
