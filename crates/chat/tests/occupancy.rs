@@ -4,8 +4,9 @@ use crate::scene;
 
 use chat::rooms::Command;
 use chat::{
-    Alias, Closing, ConversationId, Delivery, LeftReason, MemberAction, Mode, Nickname, NodeConfig, Occupant,
-    OccupantChange, Refusal, Request, RequestRates, Role, RoomKind, RoomLimits, SetPresence, To, presence,
+    Alias, Closing, ConversationId, Delivery, LeftReason, MemberAction, Mode, Moderate, Nickname, NodeConfig,
+    Occupant, OccupantChange, Refusal, Request, RequestRates, Role, RoomKind, RoomLimits, SetPresence,
+    SiteRole, To, moderation, presence,
 };
 use scene::{Device, Scene, config, event, sub};
 use store::Sqlite;
@@ -353,4 +354,29 @@ fn muted_members_of_the_site_choose_no_nickname() {
     scene.ask(&mia, Request::new(9, chat::moderation::Command::Act(act)));
     assert_eq!(enter_as(&scene, &bob, room, Some("Buy now")), Err(Refusal::Muted));
     assert_eq!(&*enter_as(&scene, &bob, room, None).unwrap().0.nick, "The bob");
+}
+
+#[test]
+fn an_occupant_who_becomes_a_moderator_of_the_site_is_shown_as_one() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    enter(&scene, &ann, room);
+    let (me, _) = enter_as(&scene, &bob, room, None).unwrap();
+    assert_eq!((me.site_role, me.is_guest), (SiteRole::Member, false));
+    scene.take(&ann);
+    let claims = chat::token::Claims {
+        sub: "ada".into(),
+        role: Some("admin".into()),
+        exp: (scene.now / 1000 + 3600) as f64,
+        ..chat::token::Claims::default()
+    };
+    let ada = scene.welcomed(scene.hello(Some(&scene.signed(&claims)), "a", None));
+    let promote = Moderate::SetRole { user: sub("bob"), role: SiteRole::Moderator };
+    scene.ask(&ada, Request::new(1, moderation::Command::Act(promote)));
+    let events = scene.take(&ann);
+    let [event!(rooms::Occupant { occupant, change: OccupantChange::Here, .. })] = &events[..] else {
+        panic!("one change: {events:?}")
+    };
+    assert_eq!((&*occupant.nick, occupant.site_role), ("The bob", SiteRole::Moderator));
 }

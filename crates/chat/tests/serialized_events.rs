@@ -472,7 +472,13 @@ fn events_for_sessions() -> Vec<Event> {
 }
 
 fn occupant() -> Occupant {
-    Occupant { sub: sub("ann"), nick: "Ann".into(), role: Role::Member }
+    Occupant {
+        sub: sub("ann"),
+        nick: "Ann".into(),
+        role: Role::Member,
+        site_role: SiteRole::Moderator,
+        is_guest: false,
+    }
 }
 
 fn answers() -> Vec<Event> {

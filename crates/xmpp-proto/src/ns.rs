@@ -188,6 +188,8 @@ pub const BOOKMARKS_COMPAT_PEP: &str = "urn:xmpp:bookmarks:1#compat-pep";
 pub const BOOKMARKS_CONVERSION: &str = "urn:xmpp:bookmarks-conversion:0";
 /// XEP-0421.
 pub const OCCUPANT_ID: &str = "urn:xmpp:occupant-id:0";
+/// XEP-0317.
+pub const HATS: &str = "urn:xmpp:hats:0";
 /// XEP-0422.
 pub const FASTENING: &str = "urn:xmpp:fasten:0";
 /// XEP-0424.

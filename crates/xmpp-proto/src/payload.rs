@@ -27,6 +27,7 @@ pub mod external_services;
 pub mod fallback;
 pub mod fast;
 pub mod forward;
+pub mod hats;
 pub mod hints;
 pub mod invitation;
 pub mod jingle;

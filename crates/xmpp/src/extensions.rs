@@ -80,6 +80,7 @@ pub static EXTENSIONS: &[&Extension] = &[
     &xep::carbons::FORWARDING,
     &xep::corrections::EXTENSION,
     &xep::archive::EXTENSION,
+    &xep::muc::hats::EXTENSION,
     &xep::jingle::DTLS,
     &xep::markers::EXTENSION,
     &xep::carbons::HINTS,

@@ -23,8 +23,8 @@ use crate::site::live::Sites;
 use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
-    By, ChangedMessage, ConversationId, MemberChanged, NodeConfig, REASON_BYTES, Refusal, SiteId, Sub,
-    Timestamp,
+    By, ChangedMessage, ConversationId, MemberChanged, NodeConfig, REASON_BYTES, Refusal, SiteId, SiteRole,
+    Sub, Timestamp, UserId,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -49,6 +49,8 @@ pub use store::{
 pub(crate) trait ActObserver: Send + Sync + 'static {
     /// A member's state in a room has changed.
     fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged);
+    /// The role of a user on the site may have changed.
+    fn site_role_changed(self: Arc<Self>, user: UserId, role: SiteRole);
     /// A message has changed. `by`: the author of the change.
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage);
     /// Sends the held message of a report. `sent` is called once, perhaps on a thread of the store.

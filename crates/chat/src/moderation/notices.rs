@@ -18,6 +18,7 @@ impl Moderation {
     pub(crate) fn standing_changed(self: &Arc<Self>, row: &UserRow) {
         self.users.recent().user_is(row);
         self.stand(row.id, row.on_site);
+        self.observe(|observer| observer.site_role_changed(row.id, row.on_site.role));
         if row.banned {
             self.end_banned(row.id);
         }

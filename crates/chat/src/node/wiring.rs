@@ -27,7 +27,7 @@ use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
     By, ChangedMessage, ConversationId, MemberChanged, Node, NodeConfig, Outbox, Request, SessionId,
-    SetPresence, SiteId, Store, Sub, Timestamp, UserId,
+    SetPresence, SiteId, SiteRole, Store, Sub, Timestamp, UserId,
 };
 
 impl Node {
@@ -215,6 +215,10 @@ impl AdoptionObserver for Inner {
 impl ActObserver for Inner {
     fn member_changed(self: Arc<Self>, room: ConversationId, changed: MemberChanged) {
         self.rooms.publish_to_member(room, changed);
+    }
+
+    fn site_role_changed(self: Arc<Self>, user: UserId, role: SiteRole) {
+        self.rooms.occupant_has_site_role(user, role);
     }
 
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage) {

@@ -22,8 +22,8 @@ use crate::privacy::{Audience, Visibility};
 use crate::rooms::{Alias, Closing, Entered, Event, LeftReason, Nickname, Role, RoomName, Rooms};
 use crate::session::{Asker, Completion, Sessions};
 use crate::{
-    Conversation, ConversationId, ConversationOf, Refusal, SessionHandle, SessionId, SetPresence, Sub,
-    Timestamp, UserId,
+    Conversation, ConversationId, ConversationOf, Refusal, SessionHandle, SessionId, SetPresence, SiteRole,
+    Sub, Timestamp, UserId,
 };
 
 /// Rooms that one session may have entered.
@@ -45,11 +45,14 @@ pub struct Occupant {
     /// in parentheses. So it is unique among the occupants.
     pub nick: Arc<str>,
     pub role: Role,
+    /// On the whole site, as the user's profile shows it.
+    pub site_role: SiteRole,
+    pub is_guest: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OccupantChange {
-    /// The user has come, or has another role now.
+    /// The user has come, or has another role now, in the room or on the site.
     Here,
     /// The user had this nickname before.
     Renamed { from: Arc<str> },
@@ -252,6 +255,7 @@ impl Occupancy {
         let renamed = (here.occupant.nick != me.nick)
             .then(|| OccupantChange::Renamed { from: here.occupant.nick.clone() });
         let is_shown = here.is_shown;
+        let has_new_role = here.occupant.site_role != me.site_role || here.occupant.is_guest != me.is_guest;
         here.occupant = me.clone();
         here.may_be_shown = !showing.is_shadowed;
         here.shows_presence |= showing.shows_presence;
@@ -267,6 +271,8 @@ impl Occupancy {
         if let Some(change) = renamed {
             let to = if is_shown { others(now.handles()) } else { own.to_vec() };
             send(sessions, &to, room, me.clone(), change);
+        } else if has_new_role && is_shown {
+            send(sessions, &others(now.handles()), room, me.clone(), OccupantChange::Here);
         }
         if let Some((occupant, change)) = change {
             send(sessions, &others(now.handles()), room, occupant, change);
@@ -352,6 +358,24 @@ impl Occupancy {
         let (occupant, is_shown, own) = (here.occupant.clone(), here.is_shown, here.sessions.to_vec());
         let to = if is_shown { now.handles() } else { own };
         send(sessions, &to, room, occupant, OccupantChange::Here);
+    }
+
+    /// Visits every room that somebody has entered; roles on the site change rarely.
+    fn site_role_changed(&self, sessions: &Sessions, user: UserId, role: SiteRole) {
+        if self.is_empty() {
+            return;
+        }
+        let mut table = self.lock();
+        for (room, now) in table.by_room.iter_mut().filter(|(room, _)| room.site == user.site) {
+            let Some(here) = now.by_user.get_mut(&user.num).filter(|here| here.occupant.site_role != role)
+            else {
+                continue;
+            };
+            here.occupant.site_role = role;
+            let (occupant, is_shown, own) = (here.occupant.clone(), here.is_shown, here.sessions.to_vec());
+            let to = if is_shown { now.handles() } else { own };
+            send(sessions, &to, *room, occupant, OccupantChange::Here);
+        }
     }
 
     /// The member has written in the room. `author`: see [`names_author`](Rooms::names_author).
@@ -469,10 +493,11 @@ impl Rooms {
         now: Timestamp,
     ) {
         let (session, sub, showing) = (asker.session, asker.sub.clone(), Showing::of(asker));
+        let (site_role, is_guest) = (asker.role, asker.guest);
         let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, entered: Entered| {
             let Entered { joined, nick } = entered;
             let ConversationOf::Room { role, .. } = &joined.row.of else { return };
-            let me = Occupant { sub, nick, role: *role };
+            let me = Occupant { sub, nick, role: *role, site_role, is_guest };
             let conversation = Box::new(crate::presence::shown::conversation(joined.row, Default::default()));
             if !joined.before {
                 this.member_joined(room, session.user);
@@ -511,6 +536,10 @@ impl Rooms {
 
     pub(crate) fn occupant_has_role(&self, user: UserId, room: ConversationId, role: Role) {
         self.occupancy.role_changed(&self.sessions, user, room, role);
+    }
+
+    pub(crate) fn occupant_has_site_role(&self, user: UserId, role: SiteRole) {
+        self.occupancy.site_role_changed(&self.sessions, user, role);
     }
 
     /// Whether the store has to name the author of a message: somebody has entered the room, and does not see the author yet.

@@ -164,6 +164,9 @@ pub(super) fn occupant(
     user: UserId,
     role: Role,
 ) -> Outcome<Option<Occupant>> {
-    let (sub, nick) = (user::sub_of(db, user)?, of(db, id, user)?);
-    Ok(sub.zip(nick).map(|(sub, nick)| Occupant { sub, nick, role }))
+    let (row, nick) = (user::by_id(db, user)?, of(db, id, user)?);
+    Ok(row.zip(nick).map(|(row, nick)| {
+        let (site_role, is_guest) = (row.on_site.role, row.profile.guest);
+        Occupant { sub: row.profile.sub, nick, role, site_role, is_guest }
+    }))
 }

@@ -52,8 +52,8 @@ fn is_kept(child: Element<'_>) -> bool {
         ("body", ns::CLIENT) => child.lang().is_some() && child.attr_ns(ns::XML, "lang").is_some(),
         ("stanza-id", ns::STANZA_IDS) => false,
         ("private", ns::CARBONS) => false,
-        // Only rooms write these (XEP-0421 §4, XEP-0045 §7.4).
-        ("occupant-id", ns::OCCUPANT_ID) | ("x", ns::MUC_USER) => false,
+        // Only rooms write these (XEP-0421 §4, XEP-0045 §7.4, XEP-0317 §8).
+        ("occupant-id", ns::OCCUPANT_ID) | ("x", ns::MUC_USER) | ("hats", ns::HATS) => false,
         (_, ns::CHAT_STATES) => false,
         // What a correction changes is the message itself.
         ("replace", ns::CORRECTION) => false,

@@ -267,6 +267,8 @@ pub(crate) fn availability(element: Element<'_>) -> Option<Availability> {
             ("priority", ns::CLIENT) => new.priority = child.text().trim().parse().ok()?,
             // The server knows the picture (XEP-0398 §3).
             ("x", ns::VCARD_UPDATE) => {}
+            // Only rooms give hats (XEP-0317 §8).
+            ("hats", ns::HATS) => {}
             ("status", ns::CLIENT) if !has_lang => new.status = child.text().into_owned().into(),
             _ => child.write_stored(&mut extension, ns::CLIENT),
         }

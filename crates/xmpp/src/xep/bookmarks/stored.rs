@@ -135,8 +135,11 @@ struct Written {
     joined: usize,
     /// The first one. The other changes stay.
     refused: Option<StanzaError>,
-    answer: Box<dyn FnOnce(&mut Turn<'_, '_>, Asked) + Send>,
+    answer: Answer,
 }
+
+/// Answers a write without a refusal.
+type Answer = Box<dyn FnOnce(&mut Turn<'_, '_>, Asked) + Send>;
 
 fn change(
     turn: &mut Turn<'_, '_>,

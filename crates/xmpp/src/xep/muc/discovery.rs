@@ -13,7 +13,8 @@ use xmpp_proto::stanza::{Condition, StanzaError};
 use super::address_of;
 use crate::session::{Asked, Iq, Turn};
 
-const SERVICE_FEATURES: &[&str] = &[ns::DISCO_INFO, ns::DISCO_ITEMS, ns::MUC, ns::OCCUPANT_ID, ns::RSM];
+const SERVICE_FEATURES: &[&str] =
+    &[ns::DISCO_INFO, ns::DISCO_ITEMS, ns::MUC, ns::OCCUPANT_ID, ns::HATS, ns::RSM];
 /// Of every room. XEP-0410 §3.3 names the second one.
 const ROOM_FEATURES: &[&str] = &[
     ns::MUC,
@@ -21,6 +22,7 @@ const ROOM_FEATURES: &[&str] = &[
     "http://jabber.org/protocol/muc#stable_id",
     ns::STANZA_IDS,
     ns::OCCUPANT_ID,
+    ns::HATS,
     ns::CHAT_STATES,
     ns::MODERATION,
     ns::RETRACTION,

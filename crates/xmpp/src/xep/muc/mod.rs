@@ -11,6 +11,7 @@ mod changes;
 mod configuration;
 mod creation;
 mod discovery;
+pub(crate) mod hats;
 pub(crate) mod invitations;
 mod message;
 pub(crate) mod moderation;

@@ -139,6 +139,7 @@ impl Turn<'_, '_> {
                 |out| {
                     if let Some(occupant) = occupant {
                         occupant_id::write(out, &super::occupant_id(&occupant.sub));
+                        super::hats::write(out, occupant);
                     }
                     let item = Item {
                         affiliation,
