@@ -89,6 +89,12 @@ impl Sub {
         self.0.strip_prefix(REMOTE_ID)
     }
 
+    /// The address of a program on its own domain, without a user: a component of the node (XEP-0114), such as a gateway to
+    /// another network.
+    pub fn is_remote_service(&self) -> bool {
+        self.remote_address().is_some_and(|address| !address.contains('@'))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

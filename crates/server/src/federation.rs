@@ -223,6 +223,13 @@ impl Names for Directory {
     fn component(&self, domain: &str) -> Option<Arc<Component>> {
         self.components.read().unwrap_or_else(PoisonError::into_inner).get(domain).cloned()
     }
+
+    fn components(&self) -> Vec<Box<str>> {
+        let components = self.components.read().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts: Vec<Box<str>> = components.keys().cloned().collect();
+        hosts.sort_unstable();
+        hosts
+    }
 }
 
 /// A target of an SRV record (RFC 2782).

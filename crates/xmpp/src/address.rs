@@ -5,6 +5,8 @@ use std::sync::Arc;
 use chat::{Node, SiteId, Sub};
 use xmpp_proto::jid::Jid;
 
+use crate::s2s::{BASE, NO_RESOURCE};
+
 /// The site of a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
@@ -51,9 +53,12 @@ pub(crate) fn user_here(sub: &Sub, domain: &str) -> String {
     user_at(sub, domain, RESOURCE)
 }
 
-/// Writes the full JID of a session.
+/// Writes the full JID of a session. A remote service speaks without a resource.
 pub(crate) fn user_at(sub: &Sub, domain: &str, resource: &str) -> String {
     let mut jid = user(sub, domain);
+    if resource == NO_RESOURCE || sub.is_remote_service() && resource == BASE {
+        return jid;
+    }
     jid.push('/');
     jid.push_str(resource);
     jid
@@ -70,7 +75,7 @@ pub(crate) enum Target {
     Rooms,
     /// A room by its number, or an occupant there. None: no room has such an address.
     Room(Option<u64>),
-    /// Another user of the site, or a user of another domain.
+    /// Another user of the site, a user of another domain, or another domain itself.
     User(Sub),
     /// Another domain, or an address that cannot exist.
     Elsewhere,
@@ -85,8 +90,7 @@ impl Target {
             return to.local().map_or(Target::Rooms, |local| Target::Room(room_number(local)));
         }
         if to.domain() != own.domain() {
-            let user = to.local().and_then(|_| Sub::remote(to.bare()));
-            return user.map_or(Target::Elsewhere, Target::User);
+            return Sub::remote(to.bare()).map_or(Target::Elsewhere, Target::User);
         }
         match to.local() {
             None => Target::Server,
@@ -133,7 +137,10 @@ mod tests {
         assert_eq!(user(&romeo, "forum.example"), "romeo@b.example");
         assert_eq!(user_here(&romeo, "forum.example"), "romeo@b.example");
         assert_eq!(user_at(&romeo, "forum.example", "garden"), "romeo@b.example/garden");
-        assert_eq!(target("b.example"), Target::Elsewhere);
+        assert_eq!(target("b.example"), Target::User(Sub::remote("b.example").unwrap()));
+        let service = Sub::remote("b.example").unwrap();
+        assert_eq!(user_at(&service, "forum.example", BASE), "b.example");
+        assert_eq!(user_at(&service, "forum.example", "1"), "b.example/1");
         let inside = format!("{}@forum.example", romeo.address_local());
         assert_eq!(target(&inside), Target::Elsewhere);
         let long = format!("{}@b.example", "x".repeat(120));

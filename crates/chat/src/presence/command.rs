@@ -25,7 +25,8 @@ pub enum Command {
     /// The availability of this session, which must have a resource. None: unavailable.
     Announce(Option<Arc<Availability>>),
     /// Sends a stanza to one session of a contact or of the user: a request, or an answer. It is not stored. Refused as if there were no
-    /// such session, unless the user sees that session's availability.
+    /// such session, unless the user sees that session's availability. A remote service gets requests of everybody, and may
+    /// answer them.
     Relay {
         to: Sub,
         resource: Box<str>,

@@ -53,17 +53,23 @@ impl Presences {
                 let viewer = relation.a_views_b();
                 let may_ask = viewer.sees && of.sends(Signal::Presence, stanza.asker.site.site.mode, viewer);
                 let may_answer = stanza.is_answer && relation.b_views_a().sees;
-                match may_ask || may_answer {
-                    true => watcher.deliver_stanza(&stanza, id, false),
+                // Apps discover a service and register with it before it is a contact.
+                let is_service = |sub: &Sub| sub.is_remote_service() && !relation.is_blocked();
+                let asks_service = is_service(&row.profile.sub);
+                let service_answers = stanza.is_answer && is_service(&stanza.asker.sub);
+                match may_ask || may_answer || asks_service || service_answers {
+                    true => watcher.deliver_stanza(&stanza, id, asks_service),
                     false => watcher.no_such_session(&stanza),
                 }
             });
         });
     }
 
-    fn deliver_stanza(&self, stanza: &Stanza, to: UserId, is_own: bool) {
+    /// `reaches_hidden`: also a session that nobody sees.
+    fn deliver_stanza(&self, stanza: &Stanza, to: UserId, reaches_hidden: bool) {
         let found = self.sessions.lock(to).session_of(to, &stanza.resource);
-        let Some((handle, _)) = found.filter(|(_, is_shown)| is_own || stanza.is_answer || *is_shown) else {
+        let Some((handle, _)) = found.filter(|(_, is_shown)| reaches_hidden || stanza.is_answer || *is_shown)
+        else {
             return self.no_such_session(stanza);
         };
         let (from, resource) = (stanza.asker.sub.clone(), stanza.from.clone());

@@ -55,8 +55,10 @@ impl SignIn {
         now: Timestamp,
     ) -> Result<Profile, Refusal> {
         let address = sub.remote_address().ok_or(Refusal::BadValue)?;
-        let (local, domain) = address.split_once('@').ok_or(Refusal::BadValue)?;
-        if local.is_empty() || !site.settings.federation.talks_with(domain) {
+        // The gateway lets in an address without a user only for components of the operator.
+        let (local, domain) =
+            address.split_once('@').map_or((None, address), |(local, domain)| (Some(local), domain));
+        if local == Some("") || !site.settings.federation.talks_with(domain) {
             return Err(Refusal::NotAllowed);
         }
         if !is_known {

@@ -40,7 +40,7 @@ pub(crate) use initiator::Pair;
 use link::Links;
 pub(crate) use stream::Stream;
 use user::RemoteUsers;
-pub(crate) use user::{Outlet, is_session};
+pub(crate) use user::{BASE, NO_RESOURCE, Outlet, is_session};
 
 pub(crate) const DIALBACK: Extension = Extension {
     spec: Spec::Xep(220),
@@ -86,6 +86,8 @@ pub trait Names: Send + Sync + fmt::Debug {
     fn client(&self, local: &str) -> Option<(Arc<ClientConfig>, bool)>;
     /// The component with this domain. Its connection proves the domain, and no server is looked up for it.
     fn component(&self, domain: &str) -> Option<Arc<Component>>;
+    /// The domains of all components, sorted.
+    fn components(&self) -> Vec<Box<str>>;
 }
 
 /// Settings of streams between servers.
@@ -211,13 +213,17 @@ pub(crate) fn owner(domain: &str, workers: usize) -> usize {
 
 /// The remote domain of a remote user.
 pub(crate) fn domain_of(user: &Sub) -> Option<&str> {
-    user.remote_address()?.split_once('@').map(|(_, domain)| domain)
+    let address = user.remote_address()?;
+    Some(address.split_once('@').map_or(address, |(_, domain)| domain))
 }
 
 impl Shared {
     /// Whether members of a site can address this remote user at all.
     pub(crate) fn reaches(&self, site: SiteId, user: &Sub) -> bool {
-        domain_of(user).is_some_and(|domain| self.talks_with(site, domain))
+        let Some(domain) = domain_of(user) else { return false };
+        // The domain of another server has no conversation and no contacts here.
+        let may_be_addressed = !user.is_remote_service() || self.component(domain).is_some();
+        may_be_addressed && self.talks_with(site, domain)
     }
 
     /// Whether a site talks with this domain. A component needs the leave of the operator, too.
@@ -231,6 +237,13 @@ impl Shared {
     pub(crate) fn component(&self, domain: &str) -> Option<Arc<Component>> {
         let component = self.config.servers.as_ref()?.names.component(domain)?;
         self.node.site_of_domain(domain).is_none().then_some(component)
+    }
+
+    /// The components that serve a site, for its members.
+    pub(crate) fn components_of(&self, site: SiteId) -> Vec<Box<str>> {
+        let all = self.config.servers.as_ref().map(|servers| servers.names.components()).unwrap_or_default();
+        let serves = |host: &Box<str>| self.component(host).is_some() && self.talks_with(site, host);
+        all.into_iter().filter(serves).collect()
     }
 
     pub(crate) fn send_to_owner(&self, domain: &str, content: Content) {

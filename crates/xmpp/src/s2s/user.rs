@@ -32,7 +32,9 @@ use crate::session::{Session, Turn, availability};
 use crate::transport::{Io, Receiver};
 
 /// The resource of base sessions. They are never available, so nobody sees it.
-const BASE: &str = "link";
+pub(crate) const BASE: &str = "link";
+/// The resource of a program that is available without one. No JID has a control character.
+pub(crate) const NO_RESOURCE: &str = "\u{1}";
 /// Available resources of one user.
 const MOST_RESOURCES: usize = 8;
 /// Members who see one resource; with more, its end for one of them is its end.
@@ -185,6 +187,7 @@ impl Entry {
         let bare = self.user.remote_address().unwrap_or_default();
         match &self.role {
             Role::Base { .. } => bare.to_owned(),
+            Role::Resource { name, .. } if &**name == NO_RESOURCE => bare.to_owned(),
             Role::Resource { name, .. } => format!("{bare}/{name}"),
         }
     }
@@ -377,7 +380,9 @@ impl Gateway {
         let stage = std::mem::replace(&mut entry.stage, Stage::Live);
         let Stage::Starting { position, askers, .. } = stage else { return };
         let is_base = matches!(entry.role, Role::Base { .. });
-        let Some(jid) = address::inside(&entry.user, &entry.site.domain, entry.resource()) else { return };
+        // Inside of this gateway, a program without a resource has one that a JID can have.
+        let resource = Some(entry.resource()).filter(|one| *one != NO_RESOURCE).unwrap_or("none");
+        let Some(jid) = address::inside(&entry.user, &entry.site.domain, resource) else { return };
         let session = Session::of_remote(Receiver::None, jid, welcome, stream, now, is_base);
         entry.session = Some(Box::new(session));
         let (site, user) = (entry.site.id, entry.user.clone());
@@ -566,7 +571,8 @@ impl Gateway {
             }
             return;
         };
-        let user = from.local().and_then(|_| Sub::remote(from.bare()));
+        let is_service = from.local().is_none() && self.shared.component(&pair.remote).is_some();
+        let user = Sub::remote(from.bare()).filter(|_| from.local().is_some() || is_service);
         // An address that only this gateway uses inside is nobody's.
         let member = Sub::of_address_local(local).filter(|sub| sub.remote_address().is_none());
         let (Some(user), Some(member)) = (user, member) else {
@@ -601,7 +607,9 @@ impl Gateway {
                 }
             }
             (None, Some(base)) => {
-                if let (Some(resource), Some(availability)) = (from.resource(), availability(element))
+                // A program may be available without a resource.
+                let resource = from.resource().unwrap_or(NO_RESOURCE);
+                if let Some(availability) = availability(element)
                     && availability.check().is_ok()
                 {
                     self.resource_is_available(base, resource, Arc::new(availability), &member, now);
@@ -709,11 +717,11 @@ impl Gateway {
     /// Requests go from session to session. An account answers none: strangers learn nothing about it.
     fn request_arrived(&mut self, pair: &Pair, arrived: Arrived<'_>, now: Now) {
         let Arrived { site, user, from, to, stanza, .. } = arrived;
-        let session = self
-            .federation
-            .users
-            .base(site.id, &user)
-            .and_then(|base| self.federation.users.resource(base, from.resource()?));
+        let base = self.federation.users.base(site.id, &user);
+        let session = match from.resource() {
+            Some(resource) => base.and_then(|base| self.federation.users.resource(base, resource)),
+            None => base.filter(|_| user.is_remote_service()),
+        };
         match session.filter(|_| to.resource().is_some()) {
             Some(session) => self.hand(session, stanza, now),
             None => self.refuse_arrived(pair, stanza, Condition::ServiceUnavailable, now),

@@ -11,11 +11,17 @@ use xmpp_proto::xml::{Element, Open, restore};
 use super::{Asked, Turn};
 use crate::address::{self, Target};
 use crate::refusal::stanza_error;
+use crate::s2s::BASE;
 
 impl Turn<'_, '_> {
-    /// The session to which a stanza is addressed by its full JID, unless only this server can answer for it.
+    /// The session to which a stanza is addressed by its full JID, unless only this server can answer for it. A remote service answers
+    /// for itself.
     pub(super) fn other_session(&self, to: Option<&Jid>, target: &Target) -> Option<(Sub, Box<str>)> {
-        let resource = to?.resource()?;
+        let resource = match (to?.resource(), target) {
+            (Some(resource), _) => resource,
+            (None, Target::User(user)) if user.is_remote_service() => BASE,
+            (None, _) => return None,
+        };
         let user = match target {
             Target::User(user) => user.clone(),
             Target::Account => Sub::of_address_local(to?.local()?)?,

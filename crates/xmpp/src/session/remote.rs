@@ -26,7 +26,7 @@ impl Turn<'_, '_> {
             (StanzaKind::Message, Some("error" | "groupchat")) => false,
             (StanzaKind::Message, _) => element.child("body", ns::CLIENT).is_some(),
             (StanzaKind::Presence, kind) => matches!(kind, Some("subscribe" | "subscribed")),
-            (StanzaKind::Iq, _) => false,
+            (StanzaKind::Iq, kind) => user.is_remote_service() && matches!(kind, Some("get" | "set")),
         };
         let (shared, site) = (&self.gateway.shared, self.session.user.site);
         if !begins || shared.remote_users.has(site, user) {

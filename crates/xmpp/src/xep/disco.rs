@@ -112,9 +112,11 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let user = match &iq.target {
         Target::Server => {
             let rooms = format!("{}.{}", muc::SERVICE, turn.domain());
+            let components = turn.gateway.shared.components_of(turn.session.user.site);
             turn.result(iq, |out| {
                 write_items(out, node, |out| {
-                    Item { jid: &rooms, node: None, name: Some("Rooms") }.write(out)
+                    Item { jid: &rooms, node: None, name: Some("Rooms") }.write(out);
+                    components.iter().for_each(|jid| Item { jid, node: None, name: None }.write(out));
                 });
             });
             return Ok(());

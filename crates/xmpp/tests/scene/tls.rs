@@ -102,4 +102,8 @@ impl Names for ThisServer {
         };
         Some(Arc::new(Component { secret: secret.into(), sites }))
     }
+
+    fn components(&self) -> Vec<Box<str>> {
+        ["bot.example", OTHER, "irc.example", "push.example"].map(Into::into).to_vec()
+    }
 }
