@@ -242,8 +242,8 @@ impl Shared {
     /// The components that serve a site, for its members.
     pub(crate) fn components_of(&self, site: SiteId) -> Vec<Box<str>> {
         let all = self.config.servers.as_ref().map(|servers| servers.names.components()).unwrap_or_default();
-        let serves = |host: &Box<str>| self.component(host).is_some() && self.talks_with(site, host);
-        all.into_iter().filter(serves).collect()
+        let serves = |host: &str| self.component(host).is_some() && self.talks_with(site, host);
+        all.into_iter().filter(|host| serves(host)).collect()
     }
 
     pub(crate) fn send_to_owner(&self, domain: &str, content: Content) {
