@@ -786,6 +786,12 @@ impl RoomStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn unfinished_closings(&self, done: Done<Vec<ConversationId>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn close_rest(&self, _: ConversationId, done: Done<RoomClosed>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn find_room(
         &self,
         _: Alias,

@@ -380,3 +380,36 @@ fn an_occupant_who_becomes_a_moderator_of_the_site_is_shown_as_one() {
     };
     assert_eq!((&*occupant.nick, occupant.site_role), ("The bob", SiteRole::Moderator));
 }
+
+/// The process dies after the first slice. The next one ends the memberships that are left.
+#[test]
+fn a_closing_that_a_crash_has_interrupted_goes_on() {
+    let mut scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let room = create(&scene, &ann, RoomKind::Public);
+    let join = |device: &Device| {
+        scene.ask(device, Request::new(1, Command::Join { to: To::Conversation(room) }));
+    };
+    for number in 0..chat::rooms::MOST_CLOSED_AT_ONCE {
+        let member = scene.sign_in(&format!("member-{number}"), "m");
+        join(&member);
+        scene.leave(&member);
+    }
+    // Names decide, so she is one of those who are left.
+    join(&scene.sign_in("zoe", "z"));
+    chat::RoomStore::close_room(&*scene.store, room, ann.session.user, None, scene.now(), Box::new(|_| ()));
+    scene.restart();
+
+    let [ann, zoe] = ["ann", "zoe"].map(|user| scene.sign_in(user, user));
+    let enter = Command::Enter { conversation: room, nickname: None };
+    scene.wait(500);
+    for member in [&ann, &zoe] {
+        let events = scene.take(member);
+        let closed = |event: &&Delivery| matches!(event, event!(rooms::Left { reason: LeftReason::Closed, conversation }) if *conversation == room);
+        assert_eq!(events.iter().filter(closed).count(), 1, "{events:?}");
+        assert!(matches!(
+            scene.ask(member, Request::new(2, enter.clone())).as_slice(),
+            [event!(Some(2), session::Refused(Refusal::NoSuchConversation))]
+        ));
+    }
+}

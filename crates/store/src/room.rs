@@ -71,7 +71,7 @@ pub(crate) fn state_of(code: i64) -> MemberState {
         1 => MemberState::In(Role::Moderator),
         2 => MemberState::In(Role::Member),
         3 => MemberState::In(Role::Muted),
-        8 => MemberState::Out(LeftReason::Left),
+        8 | close::LEFT_AS_LAST => MemberState::Out(LeftReason::Left),
         9 => MemberState::Out(LeftReason::Removed),
         11 | close::WAS_OWNER => MemberState::Out(LeftReason::Closed),
         // A member with an unknown state, from a newer program, is kept out.

@@ -21,6 +21,7 @@ impl Node {
         self.inner.messages.publish_gathered(now);
         self.inner.rooms.publish_joins(now);
         self.inner.rooms.expire_occupants(now);
+        self.inner.rooms.continue_closings();
         self.inner.account.end_unanswered(now);
         self.inner.account.erase_what_is_left(now);
         self.inner.messages.trim_what_is_old(now);

@@ -4,6 +4,7 @@
 //! store, so that moderators can work on reports, until the site's retention removes them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,55 @@ impl Closing {
     }
 }
 
+/// Whether closings of an earlier node may be unfinished. A starting node checks it once.
+pub(super) struct Unfinished(AtomicBool);
+
+impl Default for Unfinished {
+    fn default() -> Unfinished {
+        Unfinished(AtomicBool::new(true))
+    }
+}
+
+impl Unfinished {
+    fn take(&self) -> bool {
+        self.0.load(Ordering::Acquire) && self.0.swap(false, Ordering::AcqRel)
+    }
+
+    fn again(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 impl Rooms {
+    /// Called with every tick. Continues the closings that the end of an earlier node has interrupted.
+    pub(crate) fn continue_closings(self: &Arc<Self>) {
+        if !self.unfinished.take() {
+            return;
+        }
+        let done = self.then::<Vec<ConversationId>>(|this, rooms| match rooms {
+            Ok(rooms) => this.close_rest(rooms),
+            Err(_) => this.unfinished.again(),
+        });
+        self.store.unfinished_closings(done);
+    }
+
+    /// One slice after the other, room by room.
+    fn close_rest(self: &Arc<Self>, mut rooms: Vec<ConversationId>) {
+        let Some(room) = rooms.pop() else { return };
+        let done = self.then::<RoomClosed>(move |this, closed| match closed {
+            Ok(closed) => {
+                this.members_of_closed(None, room, &closed, &Arc::default());
+                if closed.more {
+                    rooms.push(room);
+                }
+                this.close_rest(rooms);
+            }
+            // The next tick begins anew.
+            Err(_) => this.unfinished.again(),
+        });
+        self.store.close_rest(room, done);
+    }
+
     pub(crate) fn close_room(
         self: &Arc<Self>,
         asker: &Asker,
@@ -54,7 +103,7 @@ impl Rooms {
         }
     }
 
-    /// Removes some members, the owner last. If the node dies before the last slice, the owner can close the room again.
+    /// Removes some members, the owner last. If the node dies before the last slice, the next one continues.
     fn close_slice(
         self: &Arc<Self>,
         session: SessionId,
@@ -66,7 +115,7 @@ impl Rooms {
         let words = closing.reason.clone();
         let done =
             self.on_accepted(session.handle, AnswerTo::Request(re), move |this, closed: RoomClosed| {
-                this.members_of_closed(session.handle, conversation, &closed, &closing);
+                this.members_of_closed(Some(session.handle), conversation, &closed, &closing);
                 if closed.more {
                     return this.close_slice(session, re, conversation, closing, now);
                 }
@@ -78,7 +127,7 @@ impl Rooms {
 
     fn members_of_closed(
         self: &Arc<Self>,
-        closer: SessionHandle,
+        closer: Option<SessionHandle>,
         conversation: ConversationId,
         closed: &RoomClosed,
         closing: &Arc<Closing>,
@@ -92,6 +141,6 @@ impl Rooms {
             self.calls.out_of_group(user, conversation, false);
         }
         let event = Event::Left { conversation, reason: LeftReason::Closed };
-        self.sessions.publish_to_members(site, &closed.members, closed.position, Some(closer), event);
+        self.sessions.publish_to_members(site, &closed.members, closed.position, closer, event);
     }
 }

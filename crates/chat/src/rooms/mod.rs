@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 pub use administer::MOST_LEFT_BY_BLOCK;
 pub(crate) use administer::NewRoomOf;
 pub use alias::Alias;
+use closing::Unfinished;
 pub use closing::{Closing, MOST_CLOSED_AT_ONCE};
 pub use command::{Command, MemberList};
 pub use event::Event;
@@ -72,6 +73,7 @@ use crate::{ConversationId, FileId, NodeConfig, Refusal, Settings, SiteId};
 pub(crate) struct Rooms {
     joins: Joins,
     occupancy: Occupancy,
+    unfinished: Unfinished,
     calls: Arc<Calls>,
     moderation: Arc<Moderation>,
     presences: Arc<Presences>,
@@ -94,8 +96,20 @@ impl Rooms {
         config: Arc<NodeConfig>,
         rng: Arc<Rng>,
     ) -> Rooms {
-        let (joins, occupancy) = (Joins::default(), Occupancy::default());
-        Rooms { joins, occupancy, calls, moderation, presences, users, sessions, store, config, rng }
+        let (joins, occupancy, unfinished) = (Joins::default(), Occupancy::default(), Unfinished::default());
+        Rooms {
+            joins,
+            occupancy,
+            unfinished,
+            calls,
+            moderation,
+            presences,
+            users,
+            sessions,
+            store,
+            config,
+            rng,
+        }
     }
 }
 

@@ -65,7 +65,7 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         done: Done<Result<Entered, Refusal>>,
     );
     /// Closes a room, and ends at most [`MOST_CLOSED_AT_ONCE`](crate::rooms::MOST_CLOSED_AT_ONCE) memberships, that of `by`
-    /// last. Links end, requests are hidden, the picture is removed, and its alias is never free again. The last slice is
+    /// last. Links end, requests are hidden, the picture is removed, and its alias is never free again. The first slice is
     /// recorded with the reason.
     fn close_room(
         &self,
@@ -75,6 +75,12 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         now: Timestamp,
         done: Done<Result<RoomClosed, Refusal>>,
     );
+    /// The closed rooms whose members [`close_room`](Self::close_room) has not all removed, because a node died. Costs a look at
+    /// each room.
+    fn unfinished_closings(&self, done: Done<Vec<ConversationId>>);
+    /// The next slice of such a room. Without effect on a room that is open.
+    fn close_rest(&self, room: ConversationId, done: Done<RoomClosed>);
+    /// An owner who is the last member closes the room by leaving it.
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
     /// `user` has blocked `blocked`, and leaves private rooms that `blocked` alone owns, like `leave_room`:
     /// at most [`MOST_LEFT_BY_BLOCK`](crate::rooms::MOST_LEFT_BY_BLOCK). Answers the rooms.

@@ -8,7 +8,7 @@ use chat::{
 };
 use rusqlite::{Connection, params};
 
-use super::{Membership, RoomRow, allowed, find, link, membership, one, request, standing};
+use super::{Membership, RoomRow, allowed, close, find, link, membership, one, request, standing};
 use crate::fault::{Fault, Outcome};
 use crate::marks::Marks;
 use crate::moderation::{audit, sanction};
@@ -106,11 +106,12 @@ pub(crate) fn has_place(
     Ok(limits.has_place_for(rooms))
 }
 
-/// The number of rooms that the user owns, or owned when they were closed, and that were created after `since`.
+/// The number of rooms that the user owns, or owned when they were closed or left without members, and that were created after
+/// `since`.
 pub(crate) fn made_since(db: &Connection, user: UserId, since: Timestamp) -> Outcome<u32> {
     let sql = sql!(
         "SELECT count(*) FROM membership m JOIN room r ON r.site = m.site AND r.key = m.room \
-               WHERE m.site = $1 AND m.user = $2 AND m.state IN (0, 12) AND r.created >= $3"
+               WHERE m.site = $1 AND m.user = $2 AND m.state IN (0, 12, 13) AND r.created >= $3"
     );
     let values = params![user.site.0, user.num, since.0 as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
@@ -131,13 +132,17 @@ pub(crate) fn leave(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if let Some(owners) = owners_beside(batch.db, &room, before.as_ref())?
+    let owners = owners_beside(batch.db, &room, before.as_ref())?;
+    if let Some(owners) = owners
         && let Err(refusal) = owner_may_leave(owners, room.room.members)
     {
         return Ok(Err(refusal));
     }
     put(batch, &room, user, before, MemberState::Out(LeftReason::Left))?;
     request::member_left(batch.db, id, user)?;
+    if owners.is_some() && room.room.members == 1 {
+        close::by_last(batch, &room, user)?;
+    }
     Ok(Ok(batch.position()))
 }
 

@@ -69,6 +69,14 @@ impl RoomStore for Sqlite {
         self.write(move |batch| close::some(batch, room, by, reason.as_deref(), now), done);
     }
 
+    fn unfinished_closings(&self, done: Done<Vec<ConversationId>>) {
+        self.read(close::unfinished, done);
+    }
+
+    fn close_rest(&self, room: ConversationId, done: Done<RoomClosed>) {
+        self.write(move |batch| close::rest(batch, room), done);
+    }
+
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>) {
         self.write(move |batch| member::leave(batch, room, user), done);
     }

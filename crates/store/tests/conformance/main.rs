@@ -214,6 +214,8 @@ every_store! {
         there_are_only_so_many_members_and_rooms,
         a_closed_room_exists_for_nobody,
         a_large_room_is_closed_in_slices,
+        a_closing_that_was_interrupted_can_be_finished,
+        an_owner_who_leaves_as_the_last_member_closes_the_room,
         members_and_rooms_are_listed_by_name,
         members_of_small_rooms_see_how_far_the_others_are,
         an_archived_room_comes_back_with_the_next_message,

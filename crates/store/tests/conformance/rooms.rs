@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use chat::{
-    ConversationId, ConversationOf, Joined, LeftReason, MOST_SEEN_BY, MemberAction, MemberRow,
+    By, ConversationId, ConversationOf, Joined, LeftReason, MOST_SEEN_BY, MemberAction, MemberRow,
     MemberSanction, NewRoom, Nickname, PageKey, Post, Posted, Refusal, Role, RoomChange, RoomKind,
     RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Standing, Store, Timestamp, UserId,
 };
@@ -391,8 +391,54 @@ pub(crate) fn a_large_room_is_closed_in_slices(store: &dyn Store) {
     );
     let newcomer = put(store, site, "newcomer");
     assert_eq!(join(store, room, newcomer).map(|_| ()), Err(Refusal::NoSuchConversation));
+    let record = || {
+        let page = ask(|done| store.audit(site, By::Site, None, 9, done)).expect("the site may");
+        page.rows.iter().filter(|row| &*row.act == "close_room").count()
+    };
+    assert_eq!(record(), 1, "the first slice is recorded");
     let last = close();
     assert_eq!((last.members.len(), last.members.last(), last.more), (2, Some(&ann.num), false));
+    assert_eq!(record(), 1);
+}
+
+pub(crate) fn a_closing_that_was_interrupted_can_be_finished(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let [large, open] = [(); 2].map(|()| create(store, ann, RoomKind::Public));
+    for number in 0..2 * chat::MOST_CLOSED_AT_ONCE {
+        assert!(join(store, large, put(store, site, &format!("member-{number}"))).is_ok());
+    }
+    assert!(join(store, open, bob).is_ok());
+    let unfinished = || ask(|done| store.unfinished_closings(done));
+    assert_eq!(unfinished(), []);
+    assert!(ask(|done| store.close_room(large, ann, None, NOW, done)).expect("it is hers").more);
+    assert_eq!(unfinished(), [large]);
+    let rest = |room| {
+        let closed = ask(|done| store.close_rest(room, done));
+        (closed.members.len() as u32, closed.more)
+    };
+    assert_eq!(rest(large), (chat::MOST_CLOSED_AT_ONCE, true));
+    assert_eq!(rest(large), (1, false), "the owner is one of them");
+    assert_eq!((unfinished(), rest(large)), (vec![], (0, false)));
+    assert_eq!(ask(|done| store.rooms_made(ann, NOW, done)), 2, "both still count");
+    assert_eq!(rest(open), (0, false), "an open room stays");
+    assert!(post(store, open, bob, "1", "hello").is_ok());
+}
+
+pub(crate) fn an_owner_who_leaves_as_the_last_member_closes_the_room(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let leave = |room, user| ask(|done| store.leave_room(room, user, done)).map(|_| ());
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok());
+    assert_eq!(leave(room, ann), Err(Refusal::LastOwner));
+    assert_eq!(leave(room, bob), Ok(()));
+    let before = snapshot(store, ann, None).position;
+    assert_eq!(leave(room, ann), Ok(()));
+    assert_eq!(snapshot(store, ann, Some(before)).left, [(room, LeftReason::Left)]);
+    for user in [ann, bob] {
+        assert_eq!(join(store, room, user).map(|_| ()), Err(Refusal::NoSuchConversation));
+    }
+    assert_eq!(ask(|done| store.rooms_made(ann, NOW, done)), 1, "it still counts");
+    assert_eq!(ask(|done| store.unfinished_closings(done)), []);
 }
 
 pub(crate) fn members_and_rooms_are_listed_by_name(store: &dyn Store) {
