@@ -553,6 +553,9 @@ declare module 'virtual:messages' {
       leave: string;
       leaveAsk(name: string): string;
       leaveExplain: string;
+      closeRoom: string;
+      closeRoomAsk(name: string): string;
+      closeRoomExplain: string;
       leftRoom: {
         left: string;
         removed: string;

@@ -274,6 +274,39 @@ test('in a room of announcements members read; one leaves it, and it is gone fro
   );
 });
 
+test('an owner closes a room for good after a confirmation, and it is gone for its members', async () => {
+  await as(['anna', 'raj'], async (anna, raj) => {
+    await createRoom(anna, 'Lost umbrellas');
+    await anna.say('Two were found');
+    await openRoom(raj, 'Lost umbrellas');
+    await raj.page.getByRole('button', { name: 'Join' }).click();
+    await raj.field.waitFor();
+    await anna.page.getByRole('button', { name: 'Actions for Lost umbrellas' }).last().click();
+    await anna.page.getByRole('menuitem', { name: 'About this room' }).click();
+    await anna.page.getByRole('button', { name: 'Settings' }).click();
+    const close = anna.page.getByRole('button', { name: 'Close room' });
+    await close.scrollIntoViewIfNeeded();
+    await shot(anna.page, 'close-room-settings');
+    await close.click();
+    const dialog = anna.page.getByRole('alertdialog', { name: 'Close Lost umbrellas?' });
+    await dialog.getByText('All members leave it').waitFor();
+    await assertAccessible(anna.page, 'the question before a room is closed');
+    await shot(anna.page, 'close-room');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await raj.say('One is mine');
+    await close.click();
+    await dialog.getByRole('button', { name: 'Close room' }).click();
+    await raj.page.getByText('The room was closed.').first().waitFor();
+    await shot(raj.page, 'closed-room');
+    const isGone = async widget =>
+      (await widget.page.locator('kith-widget .chat-row', { hasText: 'Lost umbrellas' }).count()) === 0;
+    await anna.page.getByText('The room was closed.').first().waitFor();
+    await shot(anna.page, 'closed-own-room');
+    await until(async () => (await isGone(anna)) && (await isGone(raj)), 'the room is in no list');
+  });
+});
+
 test('one sees who has seen a message in a small room, and to whom it was only delivered', async () => {
   await as(['ingrid', 'raj', 'yusuf'], async (ingrid, raj, yusuf) => {
     await createRoom(ingrid, 'Kite flyers');

@@ -370,6 +370,15 @@ pub enum Command<'a> {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
     },
+    /// Close an own room for good: all members leave it, and nobody can find, enter or read it. Answered by `left`.
+    CloseRoom {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        /// For the record, and for members who are in the room with an XMPP app: at most 1,000 bytes.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
+    },
     /// Invite, remove, ban or unban a user of a room, or set the user's role. Answered by `member`.
     Member {
         rid: u64,
@@ -653,8 +662,8 @@ impl<'a> Command<'a> {
         }
         address! {
             Vote ClosePoll DropPreview Stickers Contact Contacts People Profiles Profile Conversations Conversation
-            History Thread Threads Edit Delete React Pin Pins CreateRoom ChangeRoom Join Leave Member Members
-            MakeLink Links TakeBackLink OpenLink JoinLink Rooms Search Request Report Reports Audit Notices Settings
+            History Thread Threads Edit Delete React Pin Pins CreateRoom ChangeRoom Join Leave CloseRoom Member
+            Members MakeLink Links TakeBackLink OpenLink JoinLink Rooms Search Request Report Reports Audit Notices Settings
             Configure TestFilter Notifications Devices SignOut AppPasswords CreateAppPassword RevokeAppPassword Export
             RemoveAccount Resume Token
         }
@@ -695,7 +704,7 @@ impl<'a> Command<'a> {
             Command::Thread { .. } => &["thread"],
             Command::Threads { .. } => &["threads"],
             Command::Pins { .. } => &["pins"],
-            Command::Leave { .. } => &["left"],
+            Command::Leave { .. } | Command::CloseRoom { .. } => &["left"],
             Command::Member { .. } => &["member"],
             Command::Members { .. } => &["members"],
             Command::MakeLink { .. } => &["link"],

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 64] = [
+const NAMES: [&str; 65] = [
     "hello",
     "send",
     "poll",
@@ -49,6 +49,7 @@ const NAMES: [&str; 64] = [
     "change_room",
     "join",
     "leave",
+    "close_room",
     "member",
     "members",
     "make_link",

@@ -286,6 +286,11 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             ),
         (rid(), send_to()).prop_map(|(rid, to)| Command::Join { rid, to }),
         (rid(), text()).prop_map(|(rid, conversation)| Command::Leave { rid, conversation }),
+        (rid(), text(), opt()).prop_map(|(rid, conversation, reason)| Command::CloseRoom {
+            rid,
+            conversation,
+            reason
+        }),
         (rid(), text(), text(), member_action(), option::of(role()), number(), opt()).prop_map(
             |(rid, conversation, user, action, role, until, reason)| Command::Member {
                 rid,

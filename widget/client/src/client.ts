@@ -194,7 +194,8 @@ export interface Client {
   createRoom(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey>;
   changeRoom(key: ConversationKey, change: RoomChange): Promise<void>;
   join(key: ConversationKey): Promise<void>;
-  leave(key: ConversationKey): Promise<void>;
+  /** `closes`: an owner closes the room for good, for all members. */
+  leave(key: ConversationKey, closes?: boolean): Promise<void>;
   /** Loads a page of the room's members: owners, moderators, then all others by name. */
   members(
     key: ConversationKey,

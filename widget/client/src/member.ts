@@ -607,8 +607,8 @@ class Member implements Client {
     return (await this.#ofRooms()).join(key);
   }
 
-  async leave(key: ConversationKey): Promise<void> {
-    return (await this.#ofRooms()).leave(key);
+  async leave(...of: Parameters<Client['leave']>) {
+    return (await this.#ofRooms()).leave(...of);
   }
 
   async members(...of: Parameters<Client['members']>) {

@@ -54,8 +54,8 @@ export class Rooms implements Invitations {
     await this.host.ask({ t: 'join', to: addressee(key) });
   }
 
-  async leave(key: ConversationKey): Promise<void> {
-    await this.host.ask({ t: 'leave', conversation: this.#idOf(key) });
+  async leave(key: ConversationKey, closes?: boolean): Promise<void> {
+    await this.host.ask({ t: closes ? 'close_room' : 'leave', conversation: this.#idOf(key) });
   }
 
   async members(

@@ -328,6 +328,13 @@ export type Command =
       conversation: string;
     }
   | {
+      t: "close_room";
+      rid: number;
+      conversation: string;
+      /** For the record, and for members who are in the room with an XMPP app: at most 1,000 bytes. */
+      reason?: string;
+    }
+  | {
       t: "member";
       rid: number;
       conversation: string;
@@ -2395,6 +2402,7 @@ export interface Answers {
   change_room: "conversation";
   join: "conversation";
   leave: "left";
+  close_room: "left";
   member: "member";
   members: "members";
   make_link: "link";

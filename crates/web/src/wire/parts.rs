@@ -23,7 +23,8 @@ macro_rules! of {
     (notifications) => { any!(Notifications) };
     (presence) => { any!(Presence Watch) };
     (rooms) => {
-        any!(CreateRoom ChangeRoom Join Leave Member Members MakeLink Links TakeBackLink OpenLink JoinLink Rooms)
+        any!(CreateRoom ChangeRoom Join Leave CloseRoom Member Members MakeLink Links TakeBackLink OpenLink JoinLink
+            Rooms)
     };
     (session) => { any!(Resume Token) };
     ($($part:ident)+) => { $(of!($part))|+ };

@@ -172,6 +172,11 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
         },
         Wire::Join { to, .. } => Command::Join { to: self::to(site, &to)? },
         Wire::Leave { conversation, .. } => Command::Leave { conversation: room(conversation)? },
+        Wire::CloseRoom { conversation, reason, .. } => {
+            let reason = reason.map(Into::into);
+            let closing = Box::new(chat::Closing { reason, successor: None });
+            Command::Close { conversation: room(conversation)?, closing }
+        }
         Wire::Member { conversation, user, action, role, until, reason, .. } => {
             let (conversation, user) = (room(conversation)?, sub(&user)?);
             let action = member_action(action, role)?;

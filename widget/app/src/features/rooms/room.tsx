@@ -55,7 +55,8 @@ export function RoomHeader({ conversation, onBack, onAbout, onSearch, onThreads,
     const leave = () =>
       confirm({
         title: words.leaveAsk(face.name),
-        text: words.leaveExplain,
+        // The last member closes the room by leaving it, if it has an owner.
+        text: room?.role === 'owner' && room.members === 1 ? words.closeRoomExplain : words.leaveExplain,
         action: words.leave,
         onYes: () => client.leave(key).catch((error: unknown) => announce(failureOf(error, words))),
       });

@@ -5,6 +5,8 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext } from '../../app_context.tsx';
+import { useStyles } from '../../ui/styles/use_styles.ts';
+import danger from '../../ui/theme/danger.css?inline';
 import { useWords } from '../../wording/late_words.ts';
 import { failureOf } from './room_errors.ts';
 import { PictureField } from './room_picture_field.tsx';
@@ -14,8 +16,9 @@ const SLOW = [0, 5, 10, 30, 60, 300, 900];
 
 export function RoomSettings({ conversation, room }: { conversation: Conversation; room: RoomView }) {
   const { key } = conversation;
-  const { client, announce } = useAppContext();
+  const { client, announce, confirm } = useAppContext();
   const words = useWords('rooms');
+  useStyles(danger);
   const [name, setName] = useState(room.name);
   const [topic, setTopic] = useState(room.topic ?? '');
   const [most, setMost] = useState(room.maxMembers > 0 ? String(room.maxMembers) : '');
@@ -28,6 +31,13 @@ export function RoomSettings({ conversation, room }: { conversation: Conversatio
     );
   };
   const owner = room.role === 'owner';
+  const askToClose = () =>
+    confirm({
+      title: words.closeRoomAsk(room.name),
+      text: words.closeRoomExplain,
+      action: words.closeRoom,
+      onYes: () => client.leave(key, true).catch((error: unknown) => setFailed(failureOf(error, words))),
+    });
   const slow = SLOW.includes(room.slowMs / 1_000) ? SLOW : [...SLOW, room.slowMs / 1_000];
   return (
     <form
@@ -126,6 +136,12 @@ export function RoomSettings({ conversation, room }: { conversation: Conversatio
           ))}
         </select>
       </label>
+      {owner && (
+        <button type="button" class="button button-danger" onClick={askToClose}>
+          <Icon name="block" />
+          {words.closeRoom}
+        </button>
+      )}
     </form>
   );
 }
