@@ -138,6 +138,9 @@ fn a_room(said: &mut Said, ada: &mut Client, tom: &mut Client) {
     said.ask(ada, json!({"t": "take_back_link", "rid": 43, "conversation": room, "code": code}));
     said.ask(tom, json!({"t": "leave", "rid": 44, "conversation": room}));
     said.ask(tom, json!({"t": "join", "rid": 45, "to": {"conversation": room}}));
+    let made = said.ask(ada, json!({"t": "create_room", "rid": 46, "name": "Old", "kind": "public"}));
+    let old = &made["conversation"]["conversation"];
+    said.ask(ada, json!({"t": "close_room", "rid": 47, "conversation": old}));
 }
 
 fn order(said: &mut Said, ada: &mut Client, tom: &mut Client, in_direct: &str) {

@@ -120,6 +120,16 @@ fn three_members_live_through_a_room() {
     assert_eq!(of_kind(&phone.hear(&mut scene), "message").len(), 1);
     let mine = ask(&mut anna, &mut scene, json!({"t": "leave", "rid": 6, "conversation": room}));
     assert_eq!(code(&mine), "last_owner");
+
+    // Only she closes it, for all.
+    let close = |conversation: &str, reason: &str| json!({"t": "close_room", "rid": 7, "conversation": conversation, "reason": reason});
+    assert_eq!(code(&ask(&mut ben, &mut scene, close(&room, "Mine"))), "not_allowed");
+    assert_eq!(code(&ask(&mut anna, &mut scene, close("100000002", "Old"))), "no_such_conversation");
+    let closed = ask(&mut anna, &mut scene, close(&room, "We moved"));
+    assert_eq!((&closed["t"], &closed["reason"]), (&json!("left"), &json!("closed")));
+    assert_eq!(of_kind(&phone.hear(&mut scene), "left").len(), 1);
+    let again = ask(&mut ben, &mut scene, json!({"t": "join", "rid": 8, "to": {"conversation": room}}));
+    assert_eq!(code(&again), "no_such_conversation");
 }
 
 #[test]

@@ -201,7 +201,7 @@ export class Replica {
       }
       case 'left': {
         const key = conversations.left(event.conversation);
-        if (key !== undefined && event.re === undefined && event.reason !== 'left')
+        if (key !== undefined && event.reason !== 'left')
           this.#happened.push(['left', { key, reason: event.reason }]);
         return;
       }

@@ -97,7 +97,7 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
         <h2 class="chat-name grow">{title}</h2>
         {corner}
       </div>
-      {part === 'settings' && <RoomSettings conversation={conversation} room={room} />}
+      {part === 'settings' && <RoomSettings conversation={conversation} room={room} onClose={onBack} />}
       {part === 'invite' && <Invite conversation={conversation} />}
       {part === 'links' && (
         <Lazy

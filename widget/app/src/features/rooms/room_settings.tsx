@@ -14,7 +14,14 @@ import { PictureField } from './room_picture_field.tsx';
 /** The choices for slow mode, in seconds. */
 const SLOW = [0, 5, 10, 30, 60, 300, 900];
 
-export function RoomSettings({ conversation, room }: { conversation: Conversation; room: RoomView }) {
+interface Props {
+  conversation: Conversation;
+  room: RoomView;
+  /** Shows the chat, which says that the room is closed. */
+  onClose(): void;
+}
+
+export function RoomSettings({ conversation, room, onClose }: Props) {
   const { key } = conversation;
   const { client, announce, confirm } = useAppContext();
   const words = useWords('rooms');
@@ -36,7 +43,10 @@ export function RoomSettings({ conversation, room }: { conversation: Conversatio
       title: words.closeRoomAsk(room.name),
       text: words.closeRoomExplain,
       action: words.closeRoom,
-      onYes: () => client.leave(key, true).catch((error: unknown) => setFailed(failureOf(error, words))),
+      onYes: () => {
+        onClose();
+        client.leave(key, true).catch((error: unknown) => announce(failureOf(error, words)));
+      },
     });
   const slow = SLOW.includes(room.slowMs / 1_000) ? SLOW : [...SLOW, room.slowMs / 1_000];
   return (
