@@ -364,6 +364,8 @@ fn an_occupant_who_becomes_a_moderator_of_the_site_is_shown_as_one() {
     enter(&scene, &ann, room);
     let (me, _) = enter_as(&scene, &bob, room, None).unwrap();
     assert_eq!((me.site_role, me.is_guest), (SiteRole::Member, false));
+    let (guest, _) = enter_as(&scene, &scene.sign_in_guest("g"), room, None).unwrap();
+    assert!(guest.is_guest);
     scene.take(&ann);
     let claims = chat::token::Claims {
         sub: "ada".into(),
