@@ -95,6 +95,8 @@ counters! {
     /// TLS handshakes begun, and those finished.
     handshakes_begun,
     handshakes_done,
+    /// Renegotiations of TLS 1.2 that connections with [`Memory::Low`](crate::tls::Memory::Low) refused.
+    renegotiations_refused,
     /// Panics in the protocol that were caught.
     panics,
     /// Bytes of output dropped because the connection was behind (`Io::drop_outgoing`).

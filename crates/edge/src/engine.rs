@@ -220,6 +220,7 @@ impl<P: Protocol> Engine<P> {
     pub(crate) fn tick(&mut self) {
         if self.shared.tick().is_multiple_of(TICKS_UNTIL_UNUSED) {
             self.shared.pool.shrink();
+            self.shared.keys.shrink();
         }
         self.keep_output_memory();
         for slot in self.shared.gathered.due(self.shared.tick()) {

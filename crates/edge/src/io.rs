@@ -214,7 +214,7 @@ impl Io<'_> {
             shared.pool.give_output(output);
         }
         // Without input, only the ClientHello is made.
-        if session.receive(&mut [], &mut Vec::new(), &mut shared.pool).is_err() {
+        if session.receive(&mut [], &mut Vec::new(), &mut shared.pool, &mut shared.keys).is_err() {
             session.release(&mut shared.pool);
             return false;
         }
@@ -227,22 +227,23 @@ impl Io<'_> {
     }
 
     /// The certificates that the peer has shown in its finished TLS handshake, its own first. The handshake of a client has verified
-    /// those of a server; nobody has verified those of a client, except that it has the key.
+    /// those of a server; nobody has verified those of a client, except that it has the key. Those of a server are not kept with
+    /// [`Memory::Low`](crate::tls::Memory::Low).
     pub fn peer_certificates(&self) -> &[CertificateDer<'static>] {
-        let session = self.line.tls.as_ref().filter(|session| !session.handshaking);
+        let session = self.line.tls.as_ref().filter(|session| !session.is_handshaking());
         session.and_then(|session| session.peer_certificates()).unwrap_or_default()
     }
 
     /// The channel bindings (RFC 5056) of this TLS connection, if its acceptor is made by
     /// [`with_channel_bindings`](crate::tls::with_channel_bindings).
     pub fn channel_bindings(&self) -> Option<&ChannelBindings> {
-        self.line.tls.as_ref().filter(|session| !session.handshaking)?.bindings.as_deref()
+        self.line.tls.as_ref().filter(|session| !session.is_handshaking())?.bindings()
     }
 
     /// Frees their memory, once the client is authenticated.
     pub fn drop_channel_bindings(&mut self) {
         if let Some(session) = &mut self.line.tls {
-            session.bindings = None;
+            session.drop_bindings();
         }
     }
 

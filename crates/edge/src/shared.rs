@@ -15,6 +15,7 @@ use crate::handle::{MAX_GATEWAYS, MAX_WORKERS};
 use crate::listen::SourcePorts;
 use crate::pool::Pool;
 use crate::slot::{Flags, Line};
+use crate::tls::Keys;
 use crate::wheel::{TICK, Wheel};
 use crate::{Handle, Now};
 
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     /// Scratch buffer of all TLS connections; empty in between.
     pub(crate) plain: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
+    /// Expanded keys of TLS connections in use.
+    pub(crate) keys: Keys,
     pub(crate) counters: Arc<Counters>,
     pub(crate) addresses: Arc<AddressCounts>,
     /// Registers sockets of outgoing connections; None without sockets.
@@ -133,6 +136,7 @@ impl Shared {
             // heap, and their memory could not return to the system.
             plain: Vec::with_capacity(2 * READ_SIZE),
             sealed: Vec::with_capacity(SEALED_SIZE),
+            keys: Keys::default(),
             counters,
             addresses,
             registry: None,

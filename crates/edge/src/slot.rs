@@ -76,7 +76,7 @@ impl Line {
 
     /// An outgoing connection that is not ready.
     pub(crate) fn is_young(&self) -> bool {
-        self.flags.has(Flags::CONNECTING) || self.tls.as_ref().is_some_and(|session| session.handshaking)
+        self.flags.has(Flags::CONNECTING) || self.tls.as_ref().is_some_and(|session| session.is_handshaking())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::counters::{Counters, Totals};
 use crate::engine::{Engine, HandedOver, Ready};
 use crate::pool::Pool;
 use crate::shared::Shared;
-use crate::tls::Session;
+use crate::tls::{Keys, Session};
 use crate::wire::Wire;
 use crate::{Accepted, Closed, Conns, Handle, Now, Protocol};
 
@@ -345,21 +345,26 @@ impl Pipe {
 pub struct TlsEnd {
     session: Session,
     pool: Pool,
+    keys: Keys,
 }
 
 impl TlsEnd {
     pub fn server(config: Arc<ServerConfig>) -> Result<TlsEnd, rustls::Error> {
-        Ok(TlsEnd { session: Session::server(config)?, pool: Pool::new(1 << 20) })
+        Ok(TlsEnd { session: Session::server(config)?, pool: Pool::new(1 << 20), keys: Keys::default() })
     }
 
     pub fn client(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<TlsEnd, rustls::Error> {
-        Ok(TlsEnd { session: Session::client(config, name)?, pool: Pool::new(1 << 20) })
+        Ok(TlsEnd {
+            session: Session::client(config, name)?,
+            pool: Pool::new(1 << 20),
+            keys: Keys::default(),
+        })
     }
 
     /// Takes bytes of the peer; returns the plaintext. Without bytes it begins a client's handshake.
     pub fn receive(&mut self, bytes: &mut [u8]) -> Result<Vec<u8>, rustls::Error> {
         let mut plain = Vec::new();
-        self.session.receive(bytes, &mut plain, &mut self.pool).map(|_| plain)
+        self.session.receive(bytes, &mut plain, &mut self.pool, &mut self.keys).map(|_| plain)
     }
 
     /// The bytes to write to the peer.
@@ -368,16 +373,16 @@ impl TlsEnd {
     }
 
     pub fn is_handshaking(&self) -> bool {
-        self.session.handshaking
+        self.session.is_handshaking()
     }
 
     /// Of a server: see [`Io::channel_bindings`](crate::Io::channel_bindings).
     pub fn channel_bindings(&self) -> Option<&crate::tls::ChannelBindings> {
-        self.session.bindings.as_deref()
+        self.session.bindings()
     }
 
     pub fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, rustls::Error> {
         let mut sealed = Vec::new();
-        self.session.seal(plain, &mut sealed).map(|()| sealed)
+        self.session.seal(plain, &mut sealed, &mut self.keys).map(|()| sealed)
     }
 }

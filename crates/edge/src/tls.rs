@@ -1,8 +1,11 @@
 //! TLS with rustls: certificates from files, replaceable at runtime.
 
 mod binding;
+mod keys;
 mod peer;
+mod records;
 mod session;
+mod told;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,11 +16,13 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 pub use binding::{ChannelBindings, with_channel_bindings, with_names};
+pub(crate) use keys::Keys;
 pub use peer::{Authorities, with_client_certificates};
 pub use rustls::sign::CertifiedKey;
 pub use rustls::{ClientConfig, ServerConfig};
 pub use rustls_pki_types::ServerName;
 pub(crate) use session::Session;
+pub use told::Memory;
 
 /// The certificate of a TLS listener. Clones share it, so that it can be replaced while connections continue.
 #[derive(Debug, Clone)]
@@ -61,9 +66,10 @@ pub enum TlsError {
 
 /// Reads a certificate chain and its key from PEM files. TLS 1.2 and 1.3, ALPN `http/1.1` (RFC 7301 §6), stateless
 /// resumption by tickets, no session cache that grows with the number of members.
-pub fn load(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+pub fn load(cert: &Path, key: &Path, memory: Memory) -> Result<Arc<ServerConfig>, TlsError> {
     let (chain, private) = load_pem(cert, key)?;
-    server_config(chain, private).map_err(|error| unusable(cert, key, error))
+    let config = server_config(chain, private).map_err(|error| unusable(cert, key, error))?;
+    Ok(memory.of_server(&config))
 }
 
 /// Reads a certificate chain and its key, for [`with_names`].
@@ -95,7 +101,7 @@ fn load_pem(
     Ok((chain, private))
 }
 
-/// A configuration from memory.
+/// A configuration from bytes, with [`Memory::Rustls`].
 pub fn server_config(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,

@@ -1,4 +1,4 @@
-//! TLS against rustls' own buffered client, byte for byte.
+//! TLS against rustls' own buffered client, byte for byte. Runs for each [`Memory`].
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
@@ -13,13 +13,22 @@ use std::time::Duration;
 
 use echo::{Echo, Mail, Seen};
 use edge::testing::{Harness, TlsEnd};
-use edge::tls::{self, Acceptor, TlsError};
+use edge::tls::{self, Acceptor, Memory, ServerConfig, TlsError};
 use edge::{Closed, EdgeConfig, Handle, Listener};
 use proptest::prelude::*;
 use rustls::{
     ClientConfig, ClientConnection, ConnectionTrafficSecrets, RootCertStore, SupportedProtocolVersion,
 };
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+
+fn memory() -> Memory {
+    if module_path!().ends_with("tls_of_rustls") { Memory::Rustls } else { Memory::Low }
+}
+
+fn server_config(identity: &Identity) -> Arc<ServerConfig> {
+    let config = tls::server_config(vec![identity.cert.clone()], identity.key.clone_key()).unwrap();
+    memory().of_server(&config)
+}
 
 struct Identity {
     cert: CertificateDer<'static>,
@@ -64,8 +73,7 @@ struct Tls {
 
 fn server(change: impl FnOnce(&mut EdgeConfig)) -> Tls {
     let identity = identity();
-    let acceptor =
-        Acceptor::new(tls::server_config(vec![identity.cert.clone()], identity.key.clone_key()).unwrap());
+    let acceptor = Acceptor::new(server_config(&identity));
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let mut config =
         EdgeConfig { listeners: vec![Listener::both(addr, acceptor.clone())], ..EdgeConfig::default() };
@@ -444,7 +452,7 @@ fn a_new_certificate_is_for_new_connections() {
     let mut tls = server(|_| ());
     let mut old = tls.connected();
     let new = identity();
-    tls.acceptor.replace(tls::server_config(vec![new.cert.clone()], new.key.clone_key()).unwrap());
+    tls.acceptor.replace(server_config(&new));
     let config = client_config(&new, rustls::DEFAULT_VERSIONS);
     let mut client = tls.client(&config);
     assert_eq!(client.say(&mut tls.harness, b"new\n", 1000), b"new\n");
@@ -559,7 +567,7 @@ proptest! {
 
 #[test]
 fn certificate_files_are_read_and_their_errors_say_what_to_do() {
-    let dir = std::env::temp_dir().join(format!("edge-tls-{}", std::process::id()));
+    let dir = std::env::temp_dir().join(format!("edge-tls-{}-{:?}", std::process::id(), memory()));
     std::fs::create_dir_all(&dir).unwrap();
     let write = |name: &str, text: &str| -> PathBuf {
         let path = dir.join(name);
@@ -574,12 +582,16 @@ fn certificate_files_are_read_and_their_errors_say_what_to_do() {
     let broken = write("broken.pem", "-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n");
     let missing = dir.join("missing.pem");
 
-    assert_eq!(tls::load(&cert, &key).unwrap().alpn_protocols, vec![b"http/1.1".to_vec()]);
-    assert!(matches!(tls::load(&missing, &key), Err(TlsError::Read { path, .. }) if path == missing));
-    assert!(matches!(tls::load(&empty, &key), Err(TlsError::NoCertificate { path }) if path == empty));
-    assert!(matches!(tls::load(&broken, &key), Err(TlsError::Pem { path, .. }) if path == broken));
-    assert!(matches!(tls::load(&cert, &cert), Err(TlsError::NoKey { path }) if path == cert));
-    let error = tls::load(&cert, &wrong).unwrap_err();
+    assert_eq!(tls::load(&cert, &key, memory()).unwrap().alpn_protocols, vec![b"http/1.1".to_vec()]);
+    assert!(
+        matches!(tls::load(&missing, &key, memory()), Err(TlsError::Read { path, .. }) if path == missing)
+    );
+    assert!(
+        matches!(tls::load(&empty, &key, memory()), Err(TlsError::NoCertificate { path }) if path == empty)
+    );
+    assert!(matches!(tls::load(&broken, &key, memory()), Err(TlsError::Pem { path, .. }) if path == broken));
+    assert!(matches!(tls::load(&cert, &cert, memory()), Err(TlsError::NoKey { path }) if path == cert));
+    let error = tls::load(&cert, &wrong, memory()).unwrap_err();
     assert!(matches!(error, TlsError::Unusable { .. }));
     assert!(error.to_string().contains("wrong.pem"), "{error}");
     std::fs::remove_dir_all(&dir).unwrap();
@@ -589,7 +601,7 @@ fn certificate_files_are_read_and_their_errors_say_what_to_do() {
 #[test]
 fn a_channel_binding_is_that_of_the_client() {
     let (identity, garden) = (identity(), identity_of("garden.example"));
-    let config = tls::server_config(vec![identity.cert.clone()], identity.key.clone_key()).unwrap();
+    let config = server_config(&identity);
     let provider = rustls::crypto::ring::default_provider();
     let certified = tls::CertifiedKey::from_der(vec![garden.cert.clone()], garden.key.clone_key(), &provider);
     let names = [("garden.example".into(), Arc::new(certified.unwrap()))].into();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
-use crate::config::LogFormat;
+use crate::config::{LogFormat, TlsMemory};
 use crate::load_command::LoadCommand;
 use crate::span::Span;
 
@@ -121,6 +121,9 @@ pub(crate) struct NodeFlags {
     /// Private key, PEM [env: KITH_TLS_KEY].
     #[arg(long, value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
+    /// Memory of a TLS connection: low, or all that rustls keeps [default: low] [env: KITH_TLS_MEMORY].
+    #[arg(long, value_enum, value_name = "MEMORY")]
+    pub tls_memory: Option<TlsMemory>,
     /// Address of this node for browsers, for example https://im.example [env: KITH_PUBLIC_URL].
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
@@ -164,6 +167,7 @@ impl NodeFlags {
             ("https", self.https.map(text)),
             ("tls_cert", path(&self.tls_cert)),
             ("tls_key", path(&self.tls_key)),
+            ("tls_memory", self.tls_memory.and_then(|memory| Value::try_from(memory).ok())),
             ("public_url", self.public_url.clone().map(Value::String)),
             ("metrics_public", on(self.metrics_public)),
             ("echo", on(self.echo)),

@@ -21,6 +21,7 @@ pub(crate) struct Config {
     /// Certificate chain and key, PEM; reloaded on SIGHUP.
     pub tls_cert: Option<PathBuf>,
     pub tls_key: Option<PathBuf>,
+    pub tls_memory: TlsMemory,
     /// Address of this node for browsers, in the embed code that `site add` prints.
     pub public_url: Option<String>,
     /// Serves `/metrics` without a token.
@@ -53,6 +54,24 @@ pub(crate) struct Log {
     pub format: LogFormat,
     /// A line per sign-in and per refused token: to this file, or to `stderr`; empty: none.
     pub sign_ins: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TlsMemory {
+    /// Secrets and counters.
+    Low,
+    /// All that rustls keeps.
+    Rustls,
+}
+
+impl From<TlsMemory> for edge::tls::Memory {
+    fn from(memory: TlsMemory) -> Self {
+        match memory {
+            TlsMemory::Low => Self::Low,
+            TlsMemory::Rustls => Self::Rustls,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -362,6 +381,7 @@ impl Default for Config {
             https: None,
             tls_cert: None,
             tls_key: None,
+            tls_memory: TlsMemory::Low,
             public_url: None,
             metrics_public: false,
             metrics_token_file: None,

@@ -12,7 +12,7 @@ use crate::{print_json, print_with};
 pub(crate) fn check(loaded: &Loaded) -> Outcome {
     let config = &loaded.config;
     if let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) {
-        edge::tls::load(cert, key)
+        edge::tls::load(cert, key, config.tls_memory.into())
             .map_err(|error| Trouble::new("cannot use the certificate").because(error))?;
     }
     print_with(|out| {

@@ -59,7 +59,7 @@ impl Federation {
         let authorities = Authorities::new(own)
             .map_err(|error| Trouble::new("cannot use xmpp.s2s_authority").because(error))?;
         let node = edge::tls::load_key(cert, key).map_err(unusable)?;
-        let tls = edge::tls::load(cert, key).map_err(unusable)?;
+        let tls = edge::tls::load(cert, key, config.tls_memory.into()).map_err(unusable)?;
         let by_name = crate::xmpp::certificates_of(config)?;
         let clients = Clients::of(&authorities, &node, &by_name)?;
         let acceptor = Acceptor::new(for_servers(&tls, by_name)?);

@@ -29,7 +29,7 @@ pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
         samples.push(Sample::counter(
             "kith_edge_tls_peer_mistakes",
             "Errors of TLS clients, such as an invalid SNI or a renegotiation.",
-            logging::tls_peer_mistakes(),
+            logging::tls_peer_mistakes() + totals.renegotiations_refused,
         ));
         samples
     })
@@ -52,6 +52,9 @@ fn of_edge_help(name: &str) -> &'static str {
         "bytes_out" => "Bytes sent, after encryption.",
         "handshakes_begun" => "TLS handshakes begun.",
         "handshakes_done" => "TLS handshakes finished.",
+        "renegotiations_refused" => {
+            "Renegotiations of TLS 1.2 refused, without those that rustls counts as mistakes."
+        }
         "panics" => "Panics of the protocol that cost one connection: a bug, please report it.",
         "bytes_dropped" => "Bytes of output dropped, because their reader was too slow.",
         "output_reclaimed" => {

@@ -366,7 +366,7 @@ impl Running {
             tracing::info!("no certificate to reload");
             return;
         };
-        match edge::tls::load(cert, key) {
+        match edge::tls::load(cert, key, config.tls_memory.into()) {
             Ok(tls) => {
                 if let Some(role) = &self.role {
                     role.running().reload_tls(&tls);
@@ -661,7 +661,7 @@ fn milliseconds(span: crate::span::Span) -> u32 {
 fn listeners(config: &Config) -> Outcome<Vec<Listener>> {
     let mut listeners = vec![Listener::plain(config.http)];
     if let (Some(https), Some(cert), Some(key)) = (config.https, &config.tls_cert, &config.tls_key) {
-        let tls = edge::tls::load(cert, key).map_err(|error| {
+        let tls = edge::tls::load(cert, key, config.tls_memory.into()).map_err(|error| {
             Trouble::new("cannot use the certificate")
                 .because(error)
                 .remedy("correct --tls-cert and --tls-key, or leave out --https, too")

@@ -146,7 +146,7 @@ fn bind(config: &Config) -> Outcome<Listening> {
 /// The node's certificate, with the protocol name of XMPP.
 fn certificate(config: &Config) -> Outcome<Option<Acceptor>> {
     let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else { return Ok(None) };
-    let tls = edge::tls::load(cert, key)
+    let tls = edge::tls::load(cert, key, config.tls_memory.into())
         .map_err(|error| Trouble::new("cannot use the certificate").because(error))?;
     Ok(Some(Acceptor::new(for_streams(config, &tls)?)))
 }

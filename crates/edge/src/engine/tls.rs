@@ -66,12 +66,15 @@ impl<P: Protocol> Engine<P> {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         let Some(session) = &mut entry.line.tls else { return };
         let mut plain = std::mem::take(&mut self.shared.plain);
-        let was_handshaking = session.handshaking;
-        let received = session.receive(bytes, &mut plain, &mut self.shared.pool);
-        let is_handshaking = session.handshaking;
+        let was_handshaking = session.is_handshaking();
+        let received = session.receive(bytes, &mut plain, &mut self.shared.pool, &mut self.shared.keys);
+        let is_handshaking = session.is_handshaking();
         self.shared.mark_dirty(&mut entry.line, slot);
         match received {
             Ok(received) => {
+                if received.renegotiation {
+                    self.shared.tally().renegotiations_refused.add(1);
+                }
                 let goes_on = !was_handshaking || is_handshaking || self.handshake_done(slot);
                 let before = self.handed_over.len();
                 if goes_on && !plain.is_empty() {
@@ -100,7 +103,7 @@ impl<P: Protocol> Engine<P> {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         entry.line.flags.put(Flags::ENDED, true);
         if let Some(session) = &entry.line.tls {
-            let (handshaking, in_record) = (session.handshaking, session.is_in_record());
+            let (handshaking, in_record) = (session.is_handshaking(), session.is_in_record());
             tracing::debug!(handshaking, in_record, "the peer closed without close_notify");
         }
         self.close(slot, Closed::Tls);

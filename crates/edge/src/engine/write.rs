@@ -39,12 +39,12 @@ pub(crate) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrot
         }
         let unsent = session.unsent.as_ref().map_or(0, |unsent| unsent.0.len());
         // The end of a handshake and the first output share a packet. More pending bytes go first, or they would pile up.
-        let goes_along = has_output && !session.handshaking && unsent <= SENT_ALONG;
+        let goes_along = has_output && !session.is_handshaking() && unsent <= SENT_ALONG;
         if !goes_along && write_unsent(line, shared)? == Wrote::Blocked {
             return Ok(Wrote::Blocked);
         }
         let Some(session) = &mut line.tls else { return Ok(Wrote::All) };
-        if session.handshaking {
+        if session.is_handshaking() {
             return Ok(if has_output { Wrote::Held } else { Wrote::All });
         }
         if has_output {
@@ -52,7 +52,7 @@ pub(crate) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrot
                 return Ok(Wrote::Blocked);
             }
         } else if !line.flags.has(Flags::CLOSING)
-            || !session.notify_close(&mut shared.pool).map_err(io::Error::other)?
+            || !session.notify_close(&mut shared.pool, &mut shared.keys).map_err(io::Error::other)?
         {
             return Ok(Wrote::All);
         }
@@ -111,7 +111,7 @@ fn write_sealed(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
             break;
         }
         let part = &slice[..slice.len().min(room)];
-        session.seal(part, &mut sealed).map_err(io::Error::other)?;
+        session.seal(part, &mut sealed, &mut shared.keys).map_err(io::Error::other)?;
         room -= part.len();
         if room == 0 {
             break;

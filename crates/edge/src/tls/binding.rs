@@ -2,7 +2,6 @@
 //!
 //! A binding ties an authentication to its TLS connection, so that a proxy in the middle with a stolen certificate cannot relay it.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,6 +9,9 @@ use ring::{digest, hkdf};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{KeyLog, ServerConfig};
+
+use super::keys::expand_label;
+use super::told::{EXPORTER, TOLD};
 
 /// The bindings that a connection has. Some are missing: `exporter` before TLS 1.3, `end_point` if the certificate's signature has no
 /// single hash.
@@ -41,21 +43,8 @@ pub fn with_names(config: &ServerConfig, by_name: HashMap<Box<str>, Arc<Certifie
 pub fn with_channel_bindings(config: &ServerConfig) -> Arc<ServerConfig> {
     let mut config = config.clone();
     config.cert_resolver = Arc::new(Noted(config.cert_resolver));
-    config.key_log = Arc::new(ExporterSecret);
+    config.key_log = Arc::new(ExporterSecret(config.key_log));
     Arc::new(config)
-}
-
-thread_local! {
-    /// The secret and the certificate that rustls has passed to its callbacks in the current handshake.
-    ///
-    /// COMPAT(rustls, 2026): its connections without buffers have no exporter, and do not tell which certificate they have used. rustls
-    /// calls the key log and the resolver on the thread that processes the handshake, one handshake at a time.
-    static TOLD: RefCell<ChannelBindings> = RefCell::default();
-}
-
-/// Takes what the last call of rustls on this thread has told.
-pub(super) fn take_told() -> ChannelBindings {
-    TOLD.take()
 }
 
 #[derive(Debug)]
@@ -81,26 +70,24 @@ impl ResolvesServerCert for Noted {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let key = self.0.resolve(hello)?;
         let end_point = key.cert.first().and_then(|certificate| end_point(certificate));
-        TOLD.with_borrow_mut(|told| told.end_point = end_point);
+        TOLD.with_borrow_mut(|told| told.bindings.end_point = end_point);
         Some(key)
     }
 }
 
 #[derive(Debug)]
-struct ExporterSecret;
-
-/// RFC 8446 §7.1: the exporter secret of TLS 1.3, as the format of key logs names it.
-const LABEL: &str = "EXPORTER_SECRET";
+struct ExporterSecret(Arc<dyn KeyLog>);
 
 impl KeyLog for ExporterSecret {
-    fn log(&self, label: &str, _: &[u8], secret: &[u8]) {
-        if label == LABEL {
-            TOLD.with_borrow_mut(|told| told.exporter = exporter(secret));
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        if label == EXPORTER {
+            TOLD.with_borrow_mut(|told| told.bindings.exporter = exporter(secret));
         }
+        self.0.log(label, client_random, secret);
     }
 
     fn will_log(&self, label: &str) -> bool {
-        label == LABEL
+        label == EXPORTER || self.0.will_log(label)
     }
 }
 
@@ -114,32 +101,12 @@ fn exporter(secret: &[u8]) -> Option<[u8; 32]> {
     let empty = digest::digest(hash, b"");
     let mut derived = [0; 48];
     let derived = &mut derived[..secret.len()];
-    expand_label(algorithm, secret, b"EXPORTER-Channel-Binding", empty.as_ref(), derived)?;
+    let secret = hkdf::Prk::new_less_safe(algorithm, secret);
+    expand_label(&secret, b"EXPORTER-Channel-Binding", empty.as_ref(), derived)?;
+    let derived = hkdf::Prk::new_less_safe(algorithm, derived);
     let mut exported = [0; 32];
-    expand_label(algorithm, derived, b"exporter", empty.as_ref(), &mut exported)?;
+    expand_label(&derived, b"exporter", empty.as_ref(), &mut exported)?;
     Some(exported)
-}
-
-/// HKDF-Expand-Label of RFC 8446 §7.1.
-fn expand_label(
-    algorithm: hkdf::Algorithm,
-    secret: &[u8],
-    label: &[u8],
-    context: &[u8],
-    out: &mut [u8],
-) -> Option<()> {
-    struct Length(usize);
-    impl hkdf::KeyType for Length {
-        fn len(&self) -> usize {
-            self.0
-        }
-    }
-    let length = u16::try_from(out.len()).ok()?.to_be_bytes();
-    let label_bytes = [u8::try_from(6 + label.len()).ok()?];
-    let context_bytes = [u8::try_from(context.len()).ok()?];
-    let info = [&length[..], &label_bytes, b"tls13 ", label, &context_bytes, context];
-    let prk = hkdf::Prk::new_less_safe(algorithm, secret);
-    prk.expand(&info, Length(out.len())).and_then(|okm| okm.fill(out)).ok()
 }
 
 /// RFC 5929 §4.1: the hash of the certificate, by the hash of its signature. None: the signature has another one, or none.

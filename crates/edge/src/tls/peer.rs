@@ -86,6 +86,9 @@ pub fn with_client_certificates(config: &ServerConfig) -> Result<Arc<ServerConfi
         .with_client_cert_verifier(Arc::new(any))
         .with_cert_resolver(Arc::clone(&config.cert_resolver));
     asking.alpn_protocols.clone_from(&config.alpn_protocols);
+    // As `Memory::of_server` has set them.
+    asking.enable_secret_extraction = config.enable_secret_extraction;
+    asking.key_log = Arc::clone(&config.key_log);
     // A ticket would carry the client's certificates.
     asking.send_tls13_tickets = 0;
     asking.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});

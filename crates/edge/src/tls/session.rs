@@ -1,4 +1,4 @@
-//! One connection's TLS state: rustls without its buffers.
+//! One connection's TLS state: rustls without its buffers for the handshake, and then records with secrets only.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,7 +9,10 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedS
 use rustls::{ClientConfig, Error, ProtocolVersion, ServerConfig};
 use rustls_pki_types::{CertificateDer, ServerName};
 
-use super::binding::{ChannelBindings, take_told};
+use super::binding::ChannelBindings;
+use super::keys::Keys;
+use super::records::{Offence, Records, Role, whole_record};
+use super::told::{Told, Traffic, take_told};
 use crate::pool::{Pool, Remainder};
 
 /// Ciphertext that is not a whole record or handshake message yet. rustls refuses larger ones long before.
@@ -23,18 +26,31 @@ const RECORD_PLAINTEXT: usize = 1 << 14;
 
 /// Keeps no buffer while idle: incomplete or unsent bytes are in buffers of the pool.
 pub(crate) struct Session {
-    side: Side,
+    stage: Stage,
     /// Received bytes of an incomplete record.
     unfinished: Option<Box<Remainder>>,
     /// Encrypted bytes that are not written.
     pub(crate) unsent: Option<Box<Remainder>>,
-    pub(crate) handshaking: bool,
     /// The unsent bytes are only a ticket for the next connection, for which no client waits.
     only_ticket: bool,
     /// close_notify is sent.
     notified: bool,
-    /// With a configuration of [`with_channel_bindings`](super::with_channel_bindings).
-    pub(crate) bindings: Option<Box<ChannelBindings>>,
+    kept: Option<Box<Kept>>,
+}
+
+enum Stage {
+    /// The handshake; with [`Memory::Rustls`](super::Memory::Rustls), the whole connection.
+    Rustls(Box<Rustls>),
+    Records(Records),
+    /// The hand-over failed.
+    Broken,
+}
+
+struct Rustls {
+    side: Side,
+    /// The traffic secrets, for the records after the handshake.
+    traffic: Traffic,
+    hands_over: bool,
 }
 
 enum Side {
@@ -42,31 +58,48 @@ enum Side {
     Client(UnbufferedClientConnection),
 }
 
+/// Values of the handshake for which a protocol may ask later.
+#[derive(Default)]
+struct Kept {
+    /// With a configuration of [`with_channel_bindings`](super::with_channel_bindings).
+    bindings: Option<ChannelBindings>,
+    /// Of a client that was asked for them. rustls keeps the others.
+    certificates: Vec<CertificateDer<'static>>,
+}
+
 /// The result of received bytes.
+#[derive(Default)]
 pub(crate) struct Received {
     /// The peer's close_notify (RFC 8446 §6.1). Without it, an end is a truncation.
     pub(crate) ended: bool,
+    /// A renegotiation of TLS 1.2 was refused. rustls logs the ones that it refuses.
+    pub(crate) renegotiation: bool,
 }
 
 impl Session {
     pub(crate) fn server(config: Arc<ServerConfig>) -> Result<Session, Error> {
-        Ok(Session::new(Side::Server(UnbufferedServerConnection::new(config)?)))
+        let hands_over = config.enable_secret_extraction;
+        Ok(Session::new(Side::Server(UnbufferedServerConnection::new(config)?), hands_over))
     }
 
     pub(crate) fn client(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Session, Error> {
-        Ok(Session::new(Side::Client(UnbufferedClientConnection::new(config, name)?)))
+        let hands_over = config.enable_secret_extraction;
+        Ok(Session::new(Side::Client(UnbufferedClientConnection::new(config, name)?), hands_over))
     }
 
-    fn new(side: Side) -> Session {
+    fn new(side: Side, hands_over: bool) -> Session {
         Session {
-            side,
+            stage: Stage::Rustls(Box::new(Rustls { side, traffic: Traffic::default(), hands_over })),
             unfinished: None,
             unsent: None,
-            handshaking: true,
             only_ticket: false,
             notified: false,
-            bindings: None,
+            kept: None,
         }
+    }
+
+    pub(crate) fn is_handshaking(&self) -> bool {
+        matches!(&self.stage, Stage::Rustls(rustls) if rustls.side.is_handshaking())
     }
 
     /// Decrypts: appends plaintext to `plain`, and bytes for the peer to `unsent`. Without bytes it begins a client's handshake. After an
@@ -76,53 +109,55 @@ impl Session {
         bytes: &mut [u8],
         plain: &mut Vec<u8>,
         pool: &mut Pool,
+        keys: &mut Keys,
     ) -> Result<Received, Error> {
         let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
-        let (before, was_handshaking) = (unsent.0.len(), self.handshaking);
+        let (before, was_handshaking) = (unsent.0.len(), self.is_handshaking());
         if was_handshaking {
             drop(take_told());
         }
-        let result = guarded(|| self.advance(bytes, plain, &mut unsent.0, pool));
+        let result = guarded(|| self.advance(bytes, plain, &mut unsent.0, (pool, keys)));
         if was_handshaking {
-            self.keep_bindings(take_told());
+            self.keep_told();
         }
-        self.handshaking = self.side.is_handshaking();
         // The answer to the peer's Finished consists of tickets only (RFC 8446 §4.6.1).
-        let finished = was_handshaking && !self.handshaking && before == 0 && self.side.is_server_of_tls13();
+        let finished = was_handshaking && !self.is_handshaking() && before == 0 && self.is_server_of_tls13();
         self.only_ticket = result.is_ok() && (finished || self.only_ticket && unsent.0.len() == before);
         self.keep_unsent(unsent, pool);
         result
     }
 
-    /// The certificates that the peer has shown, its own first.
+    /// The certificates that the peer has shown, its own first. With [`Memory::Low`](super::Memory::Low), only those of a client.
     pub(crate) fn peer_certificates(&self) -> Option<&[CertificateDer<'static>]> {
-        match &self.side {
-            Side::Server(conn) => conn.peer_certificates(),
-            Side::Client(conn) => conn.peer_certificates(),
+        match &self.stage {
+            Stage::Rustls(rustls) => rustls.side.peer_certificates(),
+            Stage::Records(_) | Stage::Broken => self.kept.as_ref().map(|kept| &kept.certificates[..]),
         }
     }
 
-    fn keep_bindings(&mut self, told: ChannelBindings) {
-        let ChannelBindings { exporter, end_point } = told;
-        if exporter.is_some() || end_point.is_some() {
-            let kept = self.bindings.get_or_insert_default();
-            kept.exporter = exporter.or(kept.exporter);
-            kept.end_point = end_point.or(kept.end_point.take());
-        }
+    pub(crate) fn bindings(&self) -> Option<&ChannelBindings> {
+        self.kept.as_ref()?.bindings.as_ref()
+    }
+
+    pub(crate) fn drop_bindings(&mut self) {
+        self.kept.take_if(|kept| {
+            kept.bindings = None;
+            kept.certificates.is_empty()
+        });
     }
 
     /// Encrypts into `sealed`. Only after the handshake.
-    pub(crate) fn seal(&mut self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
-        guarded(|| self.write(sealed, Write::Data(plain)))
+    pub(crate) fn seal(&mut self, plain: &[u8], sealed: &mut Vec<u8>, keys: &mut Keys) -> Result<(), Error> {
+        guarded(|| self.write(sealed, Write::Data(plain), keys))
     }
 
     /// Sends close_notify once. Returns whether `unsent` has new bytes.
-    pub(crate) fn notify_close(&mut self, pool: &mut Pool) -> Result<bool, Error> {
-        if std::mem::replace(&mut self.notified, true) || self.handshaking {
+    pub(crate) fn notify_close(&mut self, pool: &mut Pool, keys: &mut Keys) -> Result<bool, Error> {
+        if std::mem::replace(&mut self.notified, true) || self.is_handshaking() {
             return Ok(false);
         }
         let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
-        let result = guarded(|| self.write(&mut unsent.0, Write::CloseNotify));
+        let result = guarded(|| self.write(&mut unsent.0, Write::CloseNotify, keys));
         self.keep_unsent(unsent, pool);
         result.map(|()| true)
     }
@@ -158,15 +193,37 @@ impl Session {
         self.unfinished.is_some()
     }
 
+    fn is_server_of_tls13(&self) -> bool {
+        match &self.stage {
+            Stage::Rustls(rustls) => rustls.side.is_server_of_tls13(),
+            Stage::Records(records) => records.is_server_of_tls13(),
+            Stage::Broken => false,
+        }
+    }
+
+    fn keep_told(&mut self) {
+        let Told { bindings: ChannelBindings { exporter, end_point }, traffic } = take_told();
+        if let Stage::Rustls(rustls) = &mut self.stage {
+            let Traffic { client, server } = &mut rustls.traffic;
+            *client = traffic.client.or(client.take());
+            *server = traffic.server.or(server.take());
+        }
+        if exporter.is_some() || end_point.is_some() {
+            let kept = self.kept.get_or_insert_default().bindings.get_or_insert_default();
+            kept.exporter = exporter.or(kept.exporter);
+            kept.end_point = end_point.or(kept.end_point.take());
+        }
+    }
+
     fn advance(
         &mut self,
         bytes: &mut [u8],
         plain: &mut Vec<u8>,
         unsent: &mut Vec<u8>,
-        pool: &mut Pool,
+        (pool, keys): (&mut Pool, &mut Keys),
     ) -> Result<Received, Error> {
         let Some(mut unfinished) = self.unfinished.take() else {
-            let (used, received) = self.side.process(bytes, plain, unsent)?;
+            let (used, received) = self.process(bytes, plain, unsent, keys)?;
             if used < bytes.len() {
                 let mut unfinished = pool.take_remainder();
                 unfinished.0.extend_from_slice(&bytes[used..]);
@@ -175,7 +232,7 @@ impl Session {
             return Ok(received);
         };
         unfinished.0.extend_from_slice(bytes);
-        let processed = self.side.process(&mut unfinished.0, plain, unsent);
+        let processed = self.process(&mut unfinished.0, plain, unsent, keys);
         let used = processed.as_ref().map_or(unfinished.0.len(), |(used, _)| *used);
         unfinished.0.drain(..used);
         if unfinished.0.is_empty() {
@@ -188,13 +245,94 @@ impl Session {
         processed.map(|(_, received)| received)
     }
 
-    fn write(&mut self, sealed: &mut Vec<u8>, what: Write<'_>) -> Result<(), Error> {
+    /// Processes all complete records. Returns their bytes.
+    fn process(
+        &mut self,
+        bytes: &mut [u8],
+        plain: &mut Vec<u8>,
+        unsent: &mut Vec<u8>,
+        keys: &mut Keys,
+    ) -> Result<(usize, Received), Error> {
+        let mut used = 0;
+        if let Stage::Rustls(rustls) = &mut self.stage {
+            if !rustls.hands_over {
+                return rustls.side.process(bytes, plain, unsent);
+            }
+            let (handshake, received) = self.process_handshake(bytes, plain, unsent)?;
+            if self.is_handshaking() {
+                return Ok((handshake, received));
+            }
+            self.hand_over()?;
+            used = handshake;
+        }
+        let Stage::Records(records) = &mut self.stage else { return Err(Error::HandshakeNotComplete) };
+        let opened = records.open(&mut bytes[used..], plain, unsent, keys).map_err(general)?;
+        let received = Received { ended: records.has_ended(), renegotiation: opened.warned };
+        Ok((used + opened.used, received))
+    }
+
+    /// Passes one record after the other to rustls until the handshake is finished, so that it sees none behind it.
+    fn process_handshake(
+        &mut self,
+        bytes: &mut [u8],
+        plain: &mut Vec<u8>,
+        unsent: &mut Vec<u8>,
+    ) -> Result<(usize, Received), Error> {
+        let (mut used, mut end) = (0, 0);
+        loop {
+            // An incomplete one too: its header may be wrong already.
+            end += whole_record(&bytes[end..]).unwrap_or(bytes.len() - end);
+            let Stage::Rustls(rustls) = &mut self.stage else { return Err(Error::HandshakeNotComplete) };
+            let (processed, received) = rustls.side.process(&mut bytes[used..end], plain, unsent)?;
+            used += processed;
+            let finished = !rustls.side.is_handshaking();
+            self.keep_told();
+            if finished || end == bytes.len() {
+                return Ok((used, received));
+            }
+        }
+    }
+
+    /// Keeps the secrets of a finished handshake, and drops the rest.
+    fn hand_over(&mut self) -> Result<(), Error> {
+        let Stage::Rustls(rustls) = std::mem::replace(&mut self.stage, Stage::Broken) else {
+            return Err(Error::HandshakeNotComplete);
+        };
+        let Rustls { side, traffic, .. } = *rustls;
+        let version = side.version().ok_or(Error::HandshakeNotComplete)?;
+        let (role, extracted) = match side {
+            Side::Server(conn) => {
+                let certificates = conn.peer_certificates().unwrap_or_default();
+                if !certificates.is_empty() {
+                    self.kept.get_or_insert_default().certificates = certificates.to_vec();
+                }
+                (Role::Server, conn.dangerous_into_kernel_connection()?.0)
+            }
+            Side::Client(conn) => (Role::Client, conn.dangerous_into_kernel_connection()?.0),
+        };
+        let traffic = traffic.client.as_ref().zip(traffic.server.as_ref());
+        let records = Records::new(role, version, &extracted, traffic);
+        self.stage = Stage::Records(records.ok_or_else(|| Error::General("unknown secrets".into()))?);
+        Ok(())
+    }
+
+    fn write(&mut self, sealed: &mut Vec<u8>, what: Write<'_>, keys: &mut Keys) -> Result<(), Error> {
+        let side = match (&mut self.stage, what) {
+            (Stage::Rustls(rustls), _) => &mut rustls.side,
+            (Stage::Records(records), Write::Data(plain)) => {
+                return records.seal(plain, sealed, keys).map_err(general);
+            }
+            (Stage::Records(records), Write::CloseNotify) => {
+                return records.close(sealed, keys).map_err(general);
+            }
+            (Stage::Broken, _) => return Err(Error::HandshakeNotComplete),
+        };
         loop {
             // rustls stores positions in the unfinished bytes and would look for them in an empty buffer.
             let mut nothing = [];
             let unfinished =
                 self.unfinished.as_mut().map_or(&mut nothing[..], |unfinished| &mut unfinished.0);
-            let (discard, written) = match &mut self.side {
+            let (discard, written) = match side {
                 Side::Server(conn) => write_step(conn.process_tls_records(unfinished), sealed, what),
                 Side::Client(conn) => write_step(conn.process_tls_records(unfinished), sealed, what),
             };
@@ -216,10 +354,21 @@ impl Side {
         }
     }
 
-    fn is_server_of_tls13(&self) -> bool {
+    fn version(&self) -> Option<ProtocolVersion> {
         match self {
-            Side::Server(conn) => conn.protocol_version() == Some(ProtocolVersion::TLSv1_3),
-            Side::Client(_) => false,
+            Side::Server(conn) => conn.protocol_version(),
+            Side::Client(conn) => conn.protocol_version(),
+        }
+    }
+
+    fn is_server_of_tls13(&self) -> bool {
+        matches!(self, Side::Server(_)) && self.version() == Some(ProtocolVersion::TLSv1_3)
+    }
+
+    fn peer_certificates(&self) -> Option<&[CertificateDer<'static>]> {
+        match self {
+            Side::Server(conn) => conn.peer_certificates(),
+            Side::Client(conn) => conn.peer_certificates(),
         }
     }
 
@@ -231,7 +380,7 @@ impl Side {
         unsent: &mut Vec<u8>,
     ) -> Result<(usize, Received), Error> {
         let mut used = 0;
-        let mut received = Received { ended: false };
+        let mut received = Received::default();
         loop {
             let (discard, step) = self.step(&mut bytes[used..], plain, unsent);
             used += discard;
@@ -259,6 +408,10 @@ impl Side {
             Side::Client(conn) => read_step(conn.process_tls_records(bytes), plain, unsent),
         }
     }
+}
+
+fn general(offence: Offence) -> Error {
+    Error::General(offence.to_string())
 }
 
 /// rustls processes bytes from outside. A panic in it is caught like one of the protocol and costs one connection.
@@ -378,5 +531,16 @@ fn encrypt(
             into.truncate(from);
             Err(Error::General(error.to_string()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With the allocator's part it takes 176 bytes.
+    #[test]
+    fn a_session_is_small() {
+        assert!(size_of::<Session>() <= 168, "{}", size_of::<Session>());
     }
 }

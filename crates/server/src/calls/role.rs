@@ -278,7 +278,7 @@ fn streams(config: &Config, places: &Places) -> Outcome<Vec<Listener>> {
     let plain = for_connections(&places.plain);
     let mut listeners: Vec<Listener> = plain.into_iter().map(Listener::plain).collect();
     if let (false, Some(cert), Some(key)) = (places.tls.is_empty(), &config.tls_cert, &config.tls_key) {
-        let loaded = tls::load(cert, key)
+        let loaded = tls::load(cert, key, config.tls_memory.into())
             .map_err(|error| Trouble::new("cannot use the certificate for calls").because(error))?;
         let acceptor = tls::Acceptor::new(::calls::tls(&loaded));
         let tls = for_connections(&places.tls);

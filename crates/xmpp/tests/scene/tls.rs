@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edge::testing::TlsEnd;
-use edge::tls::{Acceptor, Authorities, CertifiedKey};
+use edge::tls::{Acceptor, Authorities, CertifiedKey, Memory, ServerConfig};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use xmpp::{Address, Component, Found, Names, Servers};
@@ -27,14 +27,17 @@ impl Certificate {
     }
 
     pub(crate) fn acceptor(&self) -> Acceptor {
+        Acceptor::new(edge::tls::with_channel_bindings(&self.config()))
+    }
+
+    fn config(&self) -> Arc<ServerConfig> {
         let config = edge::tls::server_config(vec![self.der.clone()], self.key.clone_key()).unwrap();
-        Acceptor::new(edge::tls::with_channel_bindings(&config))
+        Memory::Low.of_server(&config)
     }
 
     /// For streams between servers.
     pub(crate) fn acceptor_of_servers(&self) -> Acceptor {
-        let config = edge::tls::server_config(vec![self.der.clone()], self.key.clone_key()).unwrap();
-        let config = edge::tls::for_protocol(&config, ALPN);
+        let config = edge::tls::for_protocol(&self.config(), ALPN);
         Acceptor::new(edge::tls::with_client_certificates(&config).unwrap())
     }
 
