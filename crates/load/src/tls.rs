@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use edge::tls::Memory;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
@@ -62,7 +63,8 @@ fn client_config(
     // Each connection is a new member's first: a full handshake.
     config.resumption = rustls::client::Resumption::disabled();
     let name = ServerName::try_from(target.name.clone()).map_err(|_| TlsError::Name(target.name.clone()))?;
-    Ok((Arc::new(config), name))
+    // A member costs the generator 3.5 kB less.
+    Ok((Memory::Low.of_client(&config), name))
 }
 
 fn roots(path: &PathBuf) -> Result<RootCertStore, TlsError> {

@@ -62,7 +62,7 @@ pub(super) enum Offence {
     UnexpectedMessage,
     #[error("a message cannot be parsed")]
     DecodeError,
-    #[error("a KeyUpdate with an unknown request")]
+    #[error("a KeyUpdate or an alert with an unknown value")]
     IllegalParameter,
     #[error("too many empty records")]
     TooManyEmpty,
@@ -336,19 +336,19 @@ impl Records {
         }
     }
 
-    /// RFC 8446 §6: in version 1.3 all alerts but two are fatal, whatever their level says.
     fn alert(&mut self, level: u8, alert: u8) -> Result<(), Offence> {
-        let warning = match self.suite.version {
-            Version::Tls13 => alert == USER_CANCELED,
-            Version::Tls12 => level == WARNING,
-        };
-        match alert {
-            CLOSE_NOTIFY => {
+        match (self.suite.version, level, alert) {
+            (_, WARNING | FATAL, CLOSE_NOTIFY) => {
                 self.ended = true;
                 Ok(())
             }
-            _ if warning => self.tolerate(Offence::TooManyWarnings),
-            alert => Err(Offence::Alert(alert)),
+            (Version::Tls12, WARNING, _) | (_, WARNING, USER_CANCELED) => {
+                self.tolerate(Offence::TooManyWarnings)
+            }
+            // RFC 8446 §6: version 1.3 has no other warnings.
+            (Version::Tls13, WARNING, _) => Err(Offence::DecodeError),
+            (_, FATAL, _) => Err(Offence::Alert(alert)),
+            _ => Err(Offence::IllegalParameter),
         }
     }
 
@@ -553,4 +553,109 @@ fn aad_tls12(number: u64, kind: u8, version: [u8; 2], length: usize) -> Result<[
     aad[9..11].copy_from_slice(&version);
     aad[11..].copy_from_slice(&u16::try_from(length).map_err(|_| Offence::RecordOverflow)?.to_be_bytes());
     Ok(aad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server and its client, after a handshake that never took place.
+    fn pair(suite: Suite) -> (Records, Records) {
+        let records = |role, write, read| Records {
+            read: Half { secret: Secret([read; 48]), number: 0 },
+            write: Half { secret: Secret([write; 48]), number: 0 },
+            suite,
+            role,
+            message: Message::None,
+            patience: patience(suite.version),
+            empty: 0,
+            ended: false,
+            owes_key_update: false,
+        };
+        (records(Role::Server, 1, 2), records(Role::Client, 2, 1))
+    }
+
+    const CIPHERS: [Cipher; 3] = [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::Chacha20Poly1305];
+
+    fn opened(records: &mut Records, bytes: &[u8], keys: &mut Keys) -> Result<Vec<u8>, Offence> {
+        let mut plain = Vec::new();
+        records.open(&mut bytes.to_vec(), &mut plain, &mut Vec::new(), keys).map(|_| plain)
+    }
+
+    #[test]
+    fn a_used_up_key_is_replaced_and_a_record_of_tls12_is_not_sealed() {
+        let mut keys = Keys::default();
+        for cipher in CIPHERS {
+            for version in [Version::Tls13, Version::Tls12] {
+                let (mut server, mut client) = pair(Suite { cipher, version });
+                (server.write.number, client.read.number) = (MOST_RECORDS - 1, MOST_RECORDS - 1);
+                let (mut sealed, limited) = (Vec::new(), cipher != Cipher::Chacha20Poly1305);
+                server.seal(b"last ", &mut sealed, &mut keys).unwrap();
+                let next = server.seal(b"first", &mut sealed, &mut keys);
+                if limited && version == Version::Tls12 {
+                    assert_eq!(next, Err(Offence::Exhausted));
+                    continue;
+                }
+                assert_eq!(opened(&mut client, &sealed, &mut keys).unwrap(), b"last first");
+                assert_eq!(server.write.number, if limited { 1 } else { MOST_RECORDS + 1 });
+                assert_eq!(client.read.number, server.write.number);
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_is_never_used_twice() {
+        let mut keys = Keys::default();
+        let suite = Suite { cipher: Cipher::Chacha20Poly1305, version: Version::Tls13 };
+        let (mut server, _) = pair(suite);
+        server.write.number = u64::MAX;
+        assert_eq!(server.seal(b"x", &mut Vec::new(), &mut keys), Err(Offence::Exhausted));
+        assert_eq!(server.close(&mut Vec::new(), &mut keys), Err(Offence::Exhausted));
+    }
+
+    /// RFC 8446 §4.6.1: a server may send tickets at any time, in any division into records.
+    #[test]
+    fn a_client_skips_tickets() {
+        let mut keys = Keys::default();
+        let (mut server, mut client) = pair(Suite { cipher: Cipher::Aes128Gcm, version: Version::Tls13 });
+        let ticket = [&[NEW_SESSION_TICKET, 0, 3, 232][..], &[7; 1_000]].concat();
+        let tickets = ticket.repeat(3);
+        for size in [1, 3, 500, 1_004, 1_005, 5_000] {
+            let mut sealed = Vec::new();
+            for part in tickets.chunks(size) {
+                server.seal_record(HANDSHAKE, part, &mut sealed, &mut keys).unwrap();
+            }
+            server.seal(b"data", &mut sealed, &mut keys).unwrap();
+            assert_eq!(opened(&mut client, &sealed, &mut keys).unwrap(), b"data", "in {size}s");
+        }
+        let mut sealed = Vec::new();
+        server.seal_record(HANDSHAKE, &ticket[..500], &mut sealed, &mut keys).unwrap();
+        server.seal(b"data", &mut sealed, &mut keys).unwrap();
+        assert_eq!(opened(&mut client, &sealed, &mut keys), Err(Offence::UnexpectedMessage));
+    }
+
+    #[test]
+    fn a_ticket_without_end_is_refused() {
+        let mut keys = Keys::default();
+        let (mut server, mut client) = pair(Suite { cipher: Cipher::Aes128Gcm, version: Version::Tls13 });
+        let mut sealed = Vec::new();
+        server.seal_record(HANDSHAKE, &[NEW_SESSION_TICKET, 255, 0, 0], &mut sealed, &mut keys).unwrap();
+        assert_eq!(opened(&mut client, &sealed, &mut keys), Err(Offence::DecodeError));
+    }
+
+    #[test]
+    fn the_end_of_a_peer_ends_only_its_direction() {
+        let mut keys = Keys::default();
+        for version in [Version::Tls12, Version::Tls13] {
+            let (mut server, mut client) = pair(Suite { cipher: Cipher::Aes256Gcm, version });
+            let mut sealed = Vec::new();
+            client.close(&mut sealed, &mut keys).unwrap();
+            sealed.extend_from_slice(b"anything");
+            assert_eq!(opened(&mut server, &sealed, &mut keys).unwrap(), b"");
+            assert!(server.has_ended());
+            let mut sealed = Vec::new();
+            server.seal(b"still", &mut sealed, &mut keys).unwrap();
+            assert_eq!(opened(&mut client, &sealed, &mut keys).unwrap(), b"still");
+        }
+    }
 }
