@@ -68,6 +68,7 @@ fn configs() -> (Arc<ServerConfig>, Arc<ClientConfig>) {
     let cert = made.cert.der().clone();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
     let server = edge::tls::server_config(vec![cert.clone()], key).expect("a server's configuration");
+    let server = edge::tls::Memory::Low.of_server(&server);
     let mut roots = RootCertStore::empty();
     roots.add(cert).expect("a root");
     let provider = Arc::new(rustls::crypto::ring::default_provider());

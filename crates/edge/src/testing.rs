@@ -381,6 +381,11 @@ impl TlsEnd {
         self.session.bindings()
     }
 
+    /// A record of any type, also of those that no correct peer makes. Only with [`Memory::Low`](crate::tls::Memory::Low).
+    pub fn seal_as(&mut self, kind: u8, content: &[u8]) -> Result<Vec<u8>, rustls::Error> {
+        self.session.seal_as(kind, content, &mut self.keys)
+    }
+
     pub fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, rustls::Error> {
         let mut sealed = Vec::new();
         self.session.seal(plain, &mut sealed, &mut self.keys).map(|()| sealed)

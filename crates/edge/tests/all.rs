@@ -18,4 +18,5 @@ mod tls;
 #[path = "tls.rs"]
 #[allow(clippy::duplicate_mod, reason = "`tls.rs` reads the name of its module")]
 mod tls_of_rustls;
+mod tls_openssl;
 mod tls_records;

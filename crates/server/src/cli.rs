@@ -893,7 +893,7 @@ mod tests {
 
     #[test]
     fn every_flag_of_a_node_reaches_its_setting() {
-        let line = "kith serve --data d --http 127.0.0.1:1 --https 127.0.0.1:2 --tls-cert c --tls-key k \
+        let line = "kith serve --data d --http 127.0.0.1:1 --https 127.0.0.1:2 --tls-cert c --tls-key k --tls-memory rustls \
                     --public-url https://im.example --workers 3 --private-descriptors --max-connections 4 \
                     --metrics-public --echo --log debug --log-format json";
         let cli = Cli::try_parse_from(line.split_whitespace()).expect("a valid line");
@@ -905,6 +905,7 @@ mod tests {
         assert!(config.edge.private_descriptors && config.metrics_public && config.echo);
         assert_eq!((config.log.level.as_str(), config.log.format), ("debug", LogFormat::Json));
         let flagged = loaded.settings.values().filter(|(_, source)| *source == crate::config::Source::Flag);
-        assert_eq!(flagged.count(), 13);
+        assert_eq!(config.tls_memory, TlsMemory::Rustls);
+        assert_eq!(flagged.count(), 14);
     }
 }

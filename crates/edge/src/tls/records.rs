@@ -117,7 +117,7 @@ enum Message {
 }
 
 /// All that a connection keeps after its handshake.
-pub(super) struct Records {
+pub(super) struct RecordLayer {
     read: Half,
     write: Half,
     suite: Suite,
@@ -147,14 +147,14 @@ pub(super) fn whole_record(bytes: &[u8]) -> Option<usize> {
     (length <= bytes.len()).then_some(length)
 }
 
-impl Records {
+impl RecordLayer {
     /// `client` and `server` are the traffic secrets of TLS 1.3. None: the secrets do not belong together.
     pub(super) fn new(
         role: Role,
         version: ProtocolVersion,
         extracted: &ExtractedSecrets,
         traffic: Option<(&Secret, &Secret)>,
-    ) -> Option<Records> {
+    ) -> Option<RecordLayer> {
         let version = match version {
             ProtocolVersion::TLSv1_3 => Version::Tls13,
             ProtocolVersion::TLSv1_2 => Version::Tls12,
@@ -187,7 +187,7 @@ impl Records {
         let (suite, write) = half(&extracted.tx, ours)?;
         let (_, read) = half(&extracted.rx, theirs)?;
         let patience = patience(version);
-        Some(Records {
+        Some(RecordLayer {
             read,
             write,
             suite,
@@ -425,7 +425,7 @@ impl Records {
         Ok(())
     }
 
-    fn seal_record(
+    pub(super) fn seal_record(
         &mut self,
         kind: u8,
         content: &[u8],
@@ -560,8 +560,8 @@ mod tests {
     use super::*;
 
     /// A server and its client, after a handshake that never took place.
-    fn pair(suite: Suite) -> (Records, Records) {
-        let records = |role, write, read| Records {
+    fn pair(suite: Suite) -> (RecordLayer, RecordLayer) {
+        let records = |role, write, read| RecordLayer {
             read: Half { secret: Secret([read; 48]), number: 0 },
             write: Half { secret: Secret([write; 48]), number: 0 },
             suite,
@@ -577,7 +577,7 @@ mod tests {
 
     const CIPHERS: [Cipher; 3] = [Cipher::Aes128Gcm, Cipher::Aes256Gcm, Cipher::Chacha20Poly1305];
 
-    fn opened(records: &mut Records, bytes: &[u8], keys: &mut Keys) -> Result<Vec<u8>, Offence> {
+    fn opened(records: &mut RecordLayer, bytes: &[u8], keys: &mut Keys) -> Result<Vec<u8>, Offence> {
         let mut plain = Vec::new();
         records.open(&mut bytes.to_vec(), &mut plain, &mut Vec::new(), keys).map(|_| plain)
     }

@@ -11,7 +11,7 @@ use rustls_pki_types::{CertificateDer, ServerName};
 
 use super::binding::ChannelBindings;
 use super::keys::Keys;
-use super::records::{Offence, Records, Role, whole_record};
+use super::records::{Offence, RecordLayer, Role, whole_record};
 use super::told::{Told, Traffic, take_told};
 use crate::pool::{Pool, Remainder};
 
@@ -41,7 +41,7 @@ pub(crate) struct Session {
 enum Stage {
     /// The handshake; with [`Memory::Rustls`](super::Memory::Rustls), the whole connection.
     Rustls(Box<Rustls>),
-    Records(Records),
+    Records(RecordLayer),
     /// The hand-over failed.
     Broken,
 }
@@ -149,6 +149,14 @@ impl Session {
     /// Encrypts into `sealed`. Only after the handshake.
     pub(crate) fn seal(&mut self, plain: &[u8], sealed: &mut Vec<u8>, keys: &mut Keys) -> Result<(), Error> {
         guarded(|| self.write(sealed, Write::Data(plain), keys))
+    }
+
+    /// A record of any type, for fuzzing. Only with [`Memory::Low`](super::Memory::Low).
+    #[cfg(feature = "testing")]
+    pub(crate) fn seal_as(&mut self, kind: u8, content: &[u8], keys: &mut Keys) -> Result<Vec<u8>, Error> {
+        let Stage::Records(records) = &mut self.stage else { return Err(Error::HandshakeNotComplete) };
+        let mut sealed = Vec::new();
+        records.seal_record(kind, content, &mut sealed, keys).map(|()| sealed).map_err(general)
     }
 
     /// Sends close_notify once. Returns whether `unsent` has new bytes.
@@ -311,7 +319,7 @@ impl Session {
             Side::Client(conn) => (Role::Client, conn.dangerous_into_kernel_connection()?.0),
         };
         let traffic = traffic.client.as_ref().zip(traffic.server.as_ref());
-        let records = Records::new(role, version, &extracted, traffic);
+        let records = RecordLayer::new(role, version, &extracted, traffic);
         self.stage = Stage::Records(records.ok_or_else(|| Error::General("unknown secrets".into()))?);
         Ok(())
     }

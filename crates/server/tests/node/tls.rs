@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
@@ -109,6 +110,41 @@ fn a_renegotiation_is_a_metric_and_no_warning() {
     assert!(node.metric("kith_edge_tls_peer_mistakes_total") >= 3.0);
     assert!(!node.log().contains("WARN"), "{}", node.log());
     assert!(healthz(&node, &trusted).is_some(), "others are served");
+}
+
+/// A client of others, with both versions, for each memory of connections.
+#[test]
+fn curl_gets_pages_with_each_memory() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: no `curl` on this machine");
+        return;
+    }
+    for memory in ["low", "rustls"] {
+        let scratch = Scratch::new(&format!("tls-curl-{memory}"));
+        let (cert, key) = (scratch.path().join("cert.pem"), scratch.path().join("key.pem"));
+        write_certificate(&cert, &key);
+        let (cert, key) = (cert.to_str().unwrap(), key.to_str().unwrap());
+        let flags = ["--https", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key, "--tls-memory", memory];
+        let node = Running::start(&scratch, "serve", &flags);
+        let port = node.https.unwrap().port();
+        for version in ["1.2", "1.3"] {
+            // Two requests with one connection, and a page of many records.
+            let page = |path: &str| format!("https://localhost:{port}/{path}");
+            let output = Command::new("curl")
+                .args(["--silent", "--show-error", "--fail", "--http1.1", "--cacert", cert])
+                .args(["--tls-max", version, &format!("--tlsv{version}")])
+                .args(["--write-out", "%{num_connects}\n", &page("healthz"), &page("kith.js")])
+                .output()
+                .unwrap();
+            let said = text(&output.stdout);
+            assert!(output.status.success(), "{memory}, {version}: {}", text(&output.stderr));
+            assert!(
+                said.len() > 10_000 && said.ends_with("0\n"),
+                "{memory}, {version}: {} bytes",
+                said.len()
+            );
+        }
+    }
 }
 
 /// Returns when the server has reacted.
