@@ -39,6 +39,9 @@ fn is_tls13(suite: SupportedCipherSuite) -> bool {
     suite.tls13().is_some()
 }
 
+/// Type and content.
+type Record = (u8, Vec<u8>);
+
 /// A row: the records of a peer, and the reaction to them.
 type Case = (&'static str, fn(&mut Peer) -> Vec<u8>, Reaction);
 
@@ -190,7 +193,7 @@ fn react(
     suite: SupportedCipherSuite,
     memory: Memory,
     records: fn(&mut Peer) -> Vec<u8>,
-) -> (Option<Vec<u8>>, Vec<(u8, Vec<u8>)>) {
+) -> (Option<Vec<u8>>, Vec<Record>) {
     let (mut peer, mut server) = connected(suite, memory);
     let read = server.receive(&mut records(&mut peer)).ok();
     (read, peer.open(&server.unsent()))
@@ -395,8 +398,7 @@ impl Peer {
         self.rx = Half::new(self.kernel.update_rx_secret().unwrap());
     }
 
-    /// Type and content of each record.
-    fn open(&mut self, mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    fn open(&mut self, mut bytes: &[u8]) -> Vec<Record> {
         let mut records = Vec::new();
         while let [kind, major, minor, high, low, ..] = *bytes {
             let (record, rest) = bytes.split_at(5 + usize::from(u16::from_be_bytes([high, low])));
