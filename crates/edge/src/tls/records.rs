@@ -110,10 +110,28 @@ enum Message {
     None,
     Begun {
         header: [u8; 4],
-        length: u8,
+        length: Length,
     },
     /// Bytes to skip. An array, because a number's alignment would make the connection larger.
     Skipped([u8; 4]),
+}
+
+/// Bytes of the header that are there. Not a number, because [`Message`] is a byte smaller so.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    One,
+    Two,
+    Three,
+    Four,
+}
+
+/// What a connection remembers about its output, beside its keys.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Marks {
+    /// The unsent bytes are only a ticket for the next connection, for which no client waits.
+    pub(super) only_ticket: bool,
+    /// close_notify is sent.
+    pub(super) notified: bool,
 }
 
 /// All that a connection keeps after its handshake.
@@ -130,6 +148,8 @@ pub(super) struct RecordLayer {
     ended: bool,
     /// The peer waits for our KeyUpdate, which goes before our next data (RFC 8446 §4.6.3).
     owes_key_update: bool,
+    /// Here, because they fit between the others.
+    pub(super) marks: Marks,
 }
 
 /// The result of received bytes.
@@ -197,6 +217,7 @@ impl RecordLayer {
             empty: 0,
             ended: false,
             owes_key_update: false,
+            marks: Marks::default(),
         })
     }
 
@@ -364,8 +385,10 @@ impl RecordLayer {
                     content = &rest[skipped..];
                     self.message = skip(left - skipped as u32);
                 }
-                Message::None => self.message = Message::Begun { header: [*byte, 0, 0, 0], length: 1 },
-                Message::Begun { header, length: 4 } => {
+                Message::None => {
+                    self.message = Message::Begun { header: [*byte, 0, 0, 0], length: Length::One };
+                }
+                Message::Begun { header, length: Length::Four } => {
                     // Only a KeyUpdate is read further, and nothing may follow in its record (RFC 8446 §5.1).
                     debug_assert_eq!(header[0], KEY_UPDATE);
                     self.message = Message::None;
@@ -374,10 +397,14 @@ impl RecordLayer {
                     }
                     self.key_update(*byte)?;
                 }
-                Message::Begun { mut header, length } => {
-                    header[usize::from(length)] = *byte;
-                    self.message = Message::Begun { header, length: length + 1 };
-                    if length == 3 {
+                Message::Begun { header: [kind, first, second, _], length } => {
+                    let (header, length) = match length {
+                        Length::One => ([kind, *byte, 0, 0], Length::Two),
+                        Length::Two => ([kind, first, *byte, 0], Length::Three),
+                        Length::Three | Length::Four => ([kind, first, second, *byte], Length::Four),
+                    };
+                    self.message = Message::Begun { header, length };
+                    if length == Length::Four {
                         warning = self.begun(header)?.or(warning);
                     }
                 }
@@ -571,6 +598,7 @@ mod tests {
             empty: 0,
             ended: false,
             owes_key_update: false,
+            marks: Marks::default(),
         };
         (records(Role::Server, 1, 2), records(Role::Client, 2, 1))
     }

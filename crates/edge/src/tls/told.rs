@@ -41,7 +41,7 @@ pub(super) fn take_told() -> Told {
 /// The memory of a TLS connection after its handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
-    /// Secrets and counters, 176 bytes. Records are sealed and opened in buffers of the worker.
+    /// Secrets and counters, 160 bytes. Records are sealed and opened in buffers of the worker.
     Low,
     /// All that rustls keeps, about 3.5 kB.
     Rustls,
