@@ -242,7 +242,7 @@ fn a_limit_that_is_none_is_no_limit() {
 #[test]
 fn tls_needs_more_memory() {
     let machine = Machine { memory_available: Some(1 << 30), ..usual() };
-    let plain = plan(150_000);
+    let plain = plan(170_000);
     assert_eq!(of(&machine, &plain, "memory").state, State::Ok);
     let finding = of(&machine, &Plan { tls: true, ..plain }, "memory");
     assert_eq!(finding.state, State::Fail);
@@ -252,7 +252,7 @@ fn tls_needs_more_memory() {
             assert!(why.contains(&format!("{:.1} kB", bytes as f64 / 1_000.0)), "{why}");
         }
     }
-    assert!(finding.mend.contains("--max-connections 111"), "{}", finding.mend);
+    assert!(finding.mend.contains("--max-connections 167"), "{}", finding.mend);
 }
 
 #[test]

@@ -136,7 +136,7 @@ mod tests {
         let trouble = enough_memory(1_000_000, false, true, Some(1 << 30)).expect_err("12 GB in 1 GB");
         assert!(trouble.to_string().contains("try: use at most 79865 members"), "{trouble}");
         assert!(enough_memory(140_000, false, false, Some(1 << 30)).is_ok(), "the node is elsewhere");
-        assert!(enough_memory(60_000, true, true, Some(1 << 30)).is_err(), "TLS needs more");
+        assert!(enough_memory(70_000, true, true, Some(1 << 30)).is_err(), "TLS needs more");
     }
 
     #[test]
