@@ -29,7 +29,7 @@ pub(super) fn judge(machine: &Machine, plan: &Plan) -> Finding {
             "silent members need 5.1 kB of the kernel and 0.5 kB of the node each; when memory runs out, the kernel kills a process"
         }
         true => {
-            "with TLS silent members need 5.1 kB of the kernel and 0.9 kB of the node each; when memory runs out, the kernel kills a process"
+            "with TLS silent members need 5.1 kB of the kernel and 1.0 kB of the node each; when memory runs out, the kernel kills a process"
         }
     };
     let fits = room.saturating_sub(need::NODE_ITSELF) / need::of_node(plan.tls);

@@ -252,7 +252,7 @@ fn tls_needs_more_memory() {
             assert!(why.contains(&format!("{:.1} kB", bytes as f64 / 1_000.0)), "{why}");
         }
     }
-    assert!(finding.mend.contains("--max-connections 167"), "{}", finding.mend);
+    assert!(finding.mend.contains("--max-connections 165"), "{}", finding.mend);
 }
 
 #[test]
