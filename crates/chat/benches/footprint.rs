@@ -339,6 +339,18 @@ impl ItemStore for Blank {
     }
 }
 
+impl OwnPictureStore for Blank {
+    fn follow_picture(&self, _: UserId, _: PictureSource, done: Done<OwnPictureChange>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn put_own_picture(&self, _: UserId, _: NewOwnPicture, done: Done<OwnPictureChange>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn own_picture(&self, _: OwnPictureId, done: Done<Option<(FileType, Vec<u8>)>>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
 impl SiteStore for Blank {
     fn use_token(&self, _: SiteId, _: &str, _: Timestamp, _: Timestamp, done: Done<bool>) {
         done(Err(StoreError::Overloaded));

@@ -56,6 +56,10 @@ pub use account::export::{ExportPage, ExportStore, Exported, ExportedItem};
 pub use account::guest_merge::{Merge, MergeStore};
 pub use account::items;
 pub use account::items::ItemStore;
+pub use account::pictures::{
+    MadePicture, MemberPictures, NewOwnPicture, OWN_PICTURE_BYTES, OwnPictureChange, OwnPictureId,
+    OwnPictureStore, PUBLISHED_PICTURE_BYTES, PictureMaker, PictureSource, PublishedPicture,
+};
 pub use account::profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
 };

@@ -12,7 +12,8 @@ use store::Sqlite;
 
 fn item(list: &str, payload: &str, access: Option<ItemAccess>) -> Command {
     let requires = ItemListChange { access, ..ItemListChange::default() };
-    Command::Put(PutItem { list: list.into(), id: "i".into(), payload: payload.into(), requires })
+    let default = ItemAccess::Contacts;
+    Command::Put(PutItem { list: list.into(), id: "i".into(), payload: payload.into(), requires, default })
 }
 
 fn put(

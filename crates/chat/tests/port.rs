@@ -66,6 +66,7 @@ commands! {
             id: TEXT.into(),
             payload: TEXT.into(),
             requires: items::ItemListChange { most: Some(7), ..items::ItemListChange::default() },
+            default: items::ItemAccess::Everybody,
         }),
         items::Command::Delete { list: TEXT.into(), id: TEXT.into(), notify: true },
         items::Command::Empty { list: TEXT.into() },
@@ -92,6 +93,12 @@ commands! {
             only: Some(7),
             after: None,
         }),
+    ],
+    Command::Account(account::Command::FollowPicture { .. }) => [
+        account::Command::FollowPicture { source: picture_source() },
+    ],
+    Command::Account(account::Command::MakePicture(_)) => [
+        account::Command::MakePicture(Box::new(PublishedPicture { source: picture_source(), bytes: [0, 255].into() })),
     ],
     Command::Calls(calls::Command::Direct { .. }) => [
         calls::Command::Direct {
@@ -638,4 +645,8 @@ fn profile_change() -> ProfileChange {
 fn push_device() -> PushDevice {
     let key = "A".repeat(87);
     PushDevice::parse("https://push.example/hush", &key, &"A".repeat(22), "de").unwrap()
+}
+
+fn picture_source() -> PictureSource {
+    PictureSource { list: TEXT.into(), version: u64::MAX }
 }

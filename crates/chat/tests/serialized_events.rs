@@ -35,7 +35,7 @@ variants! {
         Occupants Names;
     messages Messages: Ack Message Requested Update Counts Marker Typing Conversations Conversation History Pins Thread Threads Stickers
         Found Held File;
-    account Account: Renamed Profile Devices AppPasswords AppPassword Exported Items;
+    account Account: Renamed Profile Devices AppPasswords AppPassword Exported Items Picture Card;
 }
 
 #[test]
@@ -443,6 +443,7 @@ fn events_for_sessions() -> Vec<Event> {
             id: "i".into(),
         })))
         .into(),
+        account::Event::Card(Arc::new(person())).into(),
         presence::Event::Watching { here: vec![(sub("ann"), Presence::Busy)], more: true }.into(),
         moderation::Event::Report(Box::new(report())).into(),
         moderation::Event::Notice(Box::new(notice())).into(),
@@ -587,6 +588,7 @@ fn answers() -> Vec<Event> {
             next: next(),
         }))
         .into(),
+        account::Event::Picture { wanted: true }.into(),
         account::Event::Items(items::Event::Done { version: Some(7) }).into(),
         account::Event::Items(items::Event::Items(Box::new(items::ItemsPage {
             list: items::ItemList::default(),

@@ -4,7 +4,7 @@
 //! are gone from the output. A decoder turns bytes of strangers into indices, so it runs in a process of its own that
 //! can be ended (`kith picture`). This crate reads no file, no clock and no network.
 //!
-//! Read first: [`remake`].
+//! Read first: [`remake`] and [`portrait`].
 
 mod blurhash;
 
@@ -21,6 +21,12 @@ pub const MOST_PIXELS: u64 = 25_000_000;
 /// Longest side of a picture, in pixels.
 pub const LONGEST_SIDE: u32 = 2_560;
 pub const THUMBNAIL_SIDE: u32 = 480;
+/// Longest side of a picture of a person.
+pub const PORTRAIT_SIDE: u32 = 256;
+/// Most pixels of a picture that becomes a portrait. Apps scale such pictures before they publish them.
+pub const PORTRAIT_PIXELS: u64 = 4_194_304;
+/// Most bytes of a portrait: a larger one is scaled down further.
+pub const PORTRAIT_BYTES: usize = 64 * 1024;
 
 const QUALITY: u8 = 85;
 const THUMBNAIL_QUALITY: u8 = 75;
@@ -50,15 +56,8 @@ pub enum Refused {
 
 /// Decodes, turns upright, scales and encodes a picture. Uses the first picture of an animation.
 pub fn remake(file: &[u8]) -> Result<Remade, Refused> {
-    if file.len() > MOST_BYTES {
-        return Err(Refused::TooLarge);
-    }
-    let format = image::guess_format(file).map_err(|_| Refused::Unknown)?;
-    let known = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::Gif, ImageFormat::WebP];
-    if !known.contains(&format) {
-        return Err(Refused::Unknown);
-    }
-    let upright = decode(file, format)?;
+    let format = known_format(file)?;
+    let upright = decode(file, format, MOST_PIXELS)?;
     let (width, height) = fitted(&upright, LONGEST_SIDE);
     let picture = match (width, height) == (upright.width(), upright.height()) {
         true => upright,
@@ -84,12 +83,41 @@ pub fn remake(file: &[u8]) -> Result<Remade, Refused> {
     })
 }
 
+/// Like [`remake`], for the picture of a person: small, and without a thumbnail.
+pub fn portrait(file: &[u8]) -> Result<Remade, Refused> {
+    let format = known_format(file)?;
+    let upright = decode(file, format, PORTRAIT_PIXELS)?;
+    let is_drawing = format != ImageFormat::Jpeg;
+    let mut side = PORTRAIT_SIDE;
+    loop {
+        let (width, height) = fitted(&upright, side);
+        let picture = upright.thumbnail_exact(width, height);
+        let (bytes, media_type) = encode(&picture, is_drawing, QUALITY).map_err(Refused::Broken)?;
+        // Only noise with transparency is so long, and a quarter of the pixels has a quarter of the bytes.
+        if bytes.len() > PORTRAIT_BYTES {
+            side /= 2;
+            continue;
+        }
+        let blurhash = blurhash::of(&picture.thumbnail_exact(32, 32).to_rgb8());
+        return Ok(Remade { media_type, width, height, blurhash, bytes, thumbnail: Vec::new() });
+    }
+}
+
+fn known_format(file: &[u8]) -> Result<ImageFormat, Refused> {
+    if file.len() > MOST_BYTES {
+        return Err(Refused::TooLarge);
+    }
+    let format = image::guess_format(file).map_err(|_| Refused::Unknown)?;
+    let known = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::Gif, ImageFormat::WebP];
+    if known.contains(&format) { Ok(format) } else { Err(Refused::Unknown) }
+}
+
 /// Checks width and height before it allocates memory for the pixels.
-fn decode(file: &[u8], format: ImageFormat) -> Result<DynamicImage, Refused> {
+fn decode(file: &[u8], format: ImageFormat, most_pixels: u64) -> Result<DynamicImage, Refused> {
     let mut decoder =
         ImageReader::with_format(Cursor::new(file), format).into_decoder().map_err(Refused::Broken)?;
     let (width, height) = decoder.dimensions();
-    if u64::from(width) * u64::from(height) > MOST_PIXELS
+    if u64::from(width) * u64::from(height) > most_pixels
         || decoder.total_bytes() > MOST_BYTES as u64 * 2
         || width == 0
         || height == 0
@@ -255,6 +283,30 @@ mod tests {
         gif.extend([0xff, 0xff, 0xff, 0xff, 0, 0, 0]);
         assert!(remake(&gif).is_err());
         assert!(matches!(remake(&vec![0; MOST_BYTES + 1]), Err(Refused::TooLarge)));
+    }
+
+    #[test]
+    fn a_portrait_is_small_in_pixels_and_bytes() {
+        let of_photo = portrait(&jpeg(&photo(600, 400))).unwrap();
+        assert_eq!((sides(&of_photo.bytes), of_photo.media_type), ((256, 170), "image/jpeg"));
+        assert_eq!(sides(&portrait(&jpeg(&photo(30, 20))).unwrap().bytes), (30, 20));
+        let noise = RgbaImage::from_fn(300, 300, |x, y| {
+            let mixed =
+                (x.wrapping_mul(2_654_435_761) ^ y.wrapping_mul(3_266_489_917)).wrapping_mul(2_246_822_519);
+            Rgba(mixed.to_be_bytes())
+        });
+        let of_noise = portrait(&encode_as(&noise.into(), PNG, 0).unwrap()).unwrap();
+        assert!(of_noise.bytes.len() <= PORTRAIT_BYTES, "{}", of_noise.bytes.len());
+        assert_eq!(of_noise.media_type, "image/png");
+    }
+
+    /// A flat picture of 25 million pixels has few bytes, and takes long to decode.
+    #[test]
+    fn a_portrait_of_too_many_pixels_is_refused() {
+        let flat = RgbImage::from_pixel(2_100, 2_100, Rgb([1, 2, 3]));
+        let png = encode_as(&flat.into(), PNG, 0).unwrap();
+        assert!(matches!(portrait(&png), Err(Refused::TooLarge)));
+        assert!(portrait(b"<svg xmlns='http://www.w3.org/2000/svg'/>").is_err());
     }
 
     #[test]

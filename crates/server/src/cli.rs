@@ -101,7 +101,11 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Decode a picture from stdin and write it to stdout. A node starts this for each picture of its members.
     #[command(hide = true)]
-    Picture,
+    Picture {
+        /// The picture of a person: smaller, without a thumbnail.
+        #[arg(long)]
+        portrait: bool,
+    },
 }
 
 /// Settings of a node as flags; each wins over its `KITH_*` variable and the file.

@@ -27,6 +27,7 @@ mod manual;
 mod memory;
 mod metrics;
 mod need;
+mod own_pictures;
 mod pictures;
 mod previews;
 mod process;
@@ -85,7 +86,7 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
             return serve::run(&load(flags.settings())?, Purpose::DemoOfStrangers);
         }
         Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
-        Command::Picture => return Ok(pictures::run()),
+        Command::Picture { portrait } => return Ok(pictures::run(*portrait)),
         Command::Man(args) => manual::write_man_pages(args)?,
         Command::Completions(args) => manual::print_completions(args)?,
         Command::Load(command) => {

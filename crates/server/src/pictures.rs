@@ -47,7 +47,7 @@ pub(crate) fn queue(node: &Arc<Node>) -> PictureQueue {
 
 /// Whether a picture process is confined on this machine.
 pub(crate) fn is_confined() -> io::Result<bool> {
-    let mut child = start(Stdio::piped())?;
+    let mut child = start(Stdio::piped(), Size::Whole)?;
     let mut input = child.stdin.take().expect("it was asked for");
     // The process may end before it has read everything.
     let _ = input.write_all(POINT);
@@ -64,41 +64,56 @@ const POINT: &[u8] =
 
 impl Pictures for Maker {
     fn make(&self, from: File, _: FileType, whole: File, thumbnail: File) -> Made {
-        let mut child = match start(Stdio::from(from)) {
-            Ok(child) => child,
-            Err(error) => return Made { outcome: Err(PictureFault::Failed(error)), cpu: Duration::ZERO },
-        };
-        let began = Instant::now();
-        let header = read_output(&mut child, whole, thumbnail);
-        // Read before the wait, which removes the process' data.
-        let cpu = cpu_time(&child).unwrap_or_else(|| began.elapsed());
-        let outcome =
-            child.wait().map_err(PictureFault::Failed).and_then(|status| match (header, status.code()) {
-                (Ok(header), Some(0)) => {
-                    warn_if_free(header.is_confined);
-                    Ok(Remade {
-                        kind: FileType::named(&header.media_type),
-                        picture: Picture {
-                            width: header.width,
-                            height: header.height,
-                            blurhash: header.blurhash.into(),
-                            has_thumbnail: header.thumbnail_bytes > 0,
-                        },
-                        bytes: header.bytes,
-                        thumbnail_bytes: header.thumbnail_bytes,
-                    })
-                }
-                (_, Some(code)) if code == i32::from(REFUSED) => Err(PictureFault::Bad("refused".into())),
-                // Ended by a limit, or by a bug that this picture triggers.
-                (_, _) => Err(PictureFault::Bad(format!("the process ended with {status}"))),
-            });
-        Made { outcome, cpu }
+        run_process(from, Size::Whole, whole, Some(thumbnail))
+    }
+
+    fn portrait(&self, from: File, _: FileType, portrait: File) -> Made {
+        run_process(from, Size::Portrait, portrait, None)
     }
 }
 
-fn read_output(child: &mut Child, mut whole: File, mut thumbnail: File) -> io::Result<Header> {
+/// The size of the picture that the process makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Whole,
+    Portrait,
+}
+
+fn run_process(from: File, size: Size, whole: File, thumbnail: Option<File>) -> Made {
+    let mut child = match start(Stdio::from(from), size) {
+        Ok(child) => child,
+        Err(error) => return Made { outcome: Err(PictureFault::Failed(error)), cpu: Duration::ZERO },
+    };
+    let began = Instant::now();
+    let header = read_output(&mut child, whole, thumbnail);
+    // Read before the wait, which removes the process' data.
+    let cpu = cpu_time(&child).unwrap_or_else(|| began.elapsed());
+    let outcome =
+        child.wait().map_err(PictureFault::Failed).and_then(|status| match (header, status.code()) {
+            (Ok(header), Some(0)) => {
+                warn_if_free(header.is_confined);
+                Ok(Remade {
+                    kind: FileType::named(&header.media_type),
+                    picture: Picture {
+                        width: header.width,
+                        height: header.height,
+                        blurhash: header.blurhash.into(),
+                        has_thumbnail: header.thumbnail_bytes > 0,
+                    },
+                    bytes: header.bytes,
+                    thumbnail_bytes: header.thumbnail_bytes,
+                })
+            }
+            (_, Some(code)) if code == i32::from(REFUSED) => Err(PictureFault::Bad("refused".into())),
+            // Ended by a limit, or by a bug that this picture triggers.
+            (_, _) => Err(PictureFault::Bad(format!("the process ended with {status}"))),
+        });
+    Made { outcome, cpu }
+}
+
+fn read_output(child: &mut Child, mut whole: File, mut thumbnail: Option<File>) -> io::Result<Header> {
     let output = child.stdout.take().expect("it was asked for");
-    ended_after(child, TIME, || receive(output, &mut whole, &mut thumbnail))
+    ended_after(child, TIME, || receive(output, &mut whole, thumbnail.as_mut()))
 }
 
 /// Logged once, for the operator.
@@ -132,7 +147,7 @@ fn cpu_time(_: &Child) -> Option<Duration> {
     None
 }
 
-fn start(from: Stdio) -> io::Result<Child> {
+fn start(from: Stdio, size: Size) -> io::Result<Child> {
     // Works even if the file was replaced by a newer one meanwhile.
     let program = match cfg!(target_os = "linux") {
         true => "/proc/self/exe".into(),
@@ -140,6 +155,7 @@ fn start(from: Stdio) -> io::Result<Child> {
     };
     Command::new(program)
         .arg("picture")
+        .args((size == Size::Portrait).then_some("--portrait"))
         .env_clear()
         .stdin(from)
         .stdout(Stdio::piped())
@@ -167,11 +183,13 @@ where
     })
 }
 
-fn receive(output: impl Read, whole: &mut File, thumbnail: &mut File) -> io::Result<Header> {
+fn receive(output: impl Read, whole: &mut File, thumbnail: Option<&mut File>) -> io::Result<Header> {
     let mut output = BufReader::new(output);
     let header = read_header(&mut output)?;
     copy(&mut output, whole, header.bytes)?;
-    copy(&mut output, thumbnail, header.thumbnail_bytes)?;
+    if let Some(thumbnail) = thumbnail {
+        copy(&mut output, thumbnail, header.thumbnail_bytes)?;
+    }
     Ok(header)
 }
 
@@ -189,18 +207,19 @@ fn copy(from: &mut impl Read, to: &mut File, bytes: u64) -> io::Result<()> {
 }
 
 /// The process' side: reads a picture from stdin and writes the re-encoded one to stdout.
-pub(crate) fn run() -> ExitCode {
+pub(crate) fn run(is_portrait: bool) -> ExitCode {
     let is_confined = sandbox::enter();
-    match remade().and_then(|remade| say(&remade, is_confined)) {
+    match remade(is_portrait).and_then(|remade| say(&remade, is_confined)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(REFUSED),
     }
 }
 
-fn remade() -> io::Result<picture::Remade> {
+fn remade(is_portrait: bool) -> io::Result<picture::Remade> {
     let mut file = Vec::new();
     io::stdin().lock().take(picture::MOST_BYTES as u64 + 1).read_to_end(&mut file)?;
-    picture::remake(&file).map_err(io::Error::other)
+    let remade = if is_portrait { picture::portrait(&file) } else { picture::remake(&file) };
+    remade.map_err(io::Error::other)
 }
 
 fn say(remade: &picture::Remade, is_confined: bool) -> io::Result<()> {

@@ -22,6 +22,7 @@ use crate::files::Sweeper;
 use crate::housekeeping::Housekeeping;
 use crate::metrics::{Metrics, Source};
 use crate::need::{self, MOST_WORKERS, OTHER_DESCRIPTORS};
+use crate::own_pictures;
 use crate::pictures;
 use crate::previews;
 use crate::push::{Pusher, Rules};
@@ -238,6 +239,8 @@ impl Running {
         let pictures = Arc::new(pictures::queue(&node));
         router = router.merge(web::sticker_routes(Arc::clone(&node), Arc::clone(&pictures), crate::now));
         router = router.merge(files::routes(&node, &files, Arc::clone(&pictures), config));
+        router = router.merge(web::own_picture_routes(Arc::clone(&node)));
+        own_pictures::begin(&node, Arc::clone(&pictures), runtime.handle());
         previews(config, &node, &files, pictures, runtime.handle());
         let push = push(config, &node, &store, runtime.handle())?;
         let mail = mail(config, &node, &store, runtime.handle())?;

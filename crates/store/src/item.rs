@@ -96,13 +96,13 @@ impl ItemStore for Sqlite {
 // ---- writes ----
 
 fn put(db: &Connection, user: UserId, put: &PutItem) -> Outcome<Result<(ItemList, u64), Refusal>> {
-    let PutItem { list: name, id, payload, requires } = put;
+    let PutItem { list: name, id, payload, requires, default } = put;
     let found = list(db, user, name)?;
     let list = match found {
         Some(list) if !requires.is_met_by(list) => return Ok(Err(Refusal::ItemListDiffers)),
         Some(list) => list,
         None if count_lists(db, user)? >= MOST_ITEM_LISTS => return Ok(Err(Refusal::TooManyItems)),
-        None => requires.of(ItemList::default()),
+        None => requires.of(ItemList { access: *default, ..ItemList::default() }),
     };
     let size = bytes_of(name, id, payload.len());
     if list.persists {
@@ -230,6 +230,11 @@ fn add_bytes(db: &Connection, user: UserId, bytes: i64) -> Outcome<()> {
     Ok(())
 }
 
+/// Deletes all items of a list.
+pub(crate) fn empty(db: &Connection, user: UserId, name: &str) -> Outcome<()> {
+    remove_oldest(db, user, name, 0)
+}
+
 /// Removes all items and lists of a user.
 pub(crate) fn erase(db: &Connection, user: UserId) -> Outcome<()> {
     add_bytes(db, user, -(used(db, user)? as i64))?;
@@ -290,6 +295,22 @@ fn list(db: &Connection, user: UserId, name: &str) -> Outcome<Option<ItemList>> 
     );
     let values = params![user.site.0, user.num, name];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| list_row(row, 0)).optional()?)
+}
+
+/// Whether everybody may read the list, and its newest item has this version.
+pub(crate) fn is_newest_for_everybody(
+    db: &Connection,
+    user: UserId,
+    name: &str,
+    version: u64,
+) -> Outcome<bool> {
+    if list(db, user, name)?.is_none_or(|list| list.access != ItemAccess::Everybody) {
+        return Ok(false);
+    }
+    let sql = sql!("SELECT max(version) FROM item WHERE site = $1 AND user = $2 AND list = $3");
+    let values = params![user.site.0, user.num, name];
+    let newest: Option<i64> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    Ok(newest == Some(version as i64))
 }
 
 fn lists(db: &Connection, user: UserId) -> Outcome<Vec<(Box<str>, ItemList)>> {

@@ -44,6 +44,7 @@ mod moderation;
 mod notify;
 mod open;
 mod options;
+mod own_picture;
 mod poll;
 mod port;
 mod preview;

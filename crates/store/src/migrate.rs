@@ -52,6 +52,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0044_contact_directions.sql"),
     include_str!("../migrations/sqlite/0045_room_alias.sql"),
     include_str!("../migrations/sqlite/0046_app_push.sql"),
+    include_str!("../migrations/sqlite/0047_own_pictures.sql"),
 ];
 
 /// The schema version that this program knows.

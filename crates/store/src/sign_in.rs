@@ -14,7 +14,7 @@ use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::{self, Seen};
 use crate::writer::{self, Batch};
-use crate::{app_password, meta, moderation, resume};
+use crate::{app_password, meta, moderation, own_picture, resume};
 
 impl SignInStore for Sqlite {
     fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>) {
@@ -31,15 +31,19 @@ impl SignInStore for Sqlite {
         done: Done<(UserRow, Snapshot)>,
     ) {
         let shared = Arc::clone(&self.shared);
-        let sub = user.profile.sub.clone();
+        let profile = user.profile.clone();
         let look_up = reader::read(
-            move |db| user::by_sub(db, site, &sub),
+            move |db| {
+                let Some(row) = user::by_sub(db, site, &profile.sub)? else { return Ok(None) };
+                let is_same = own_picture::is_as(db, &row, &profile)?;
+                Ok(Some((row, is_same)))
+            },
             move |outcome| match outcome {
                 Err(error) => {
                     done(Err(error));
                     None
                 }
-                Ok(Some(row)) if row.is_as(&user.profile) && !row.differs_in_role(user.role) => {
+                Ok(Some((row, true))) if !row.differs_in_role(user.role) => {
                     met(&row).then(|| view(row, from, done))
                 }
                 Ok(_) => {

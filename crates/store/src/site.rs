@@ -231,7 +231,7 @@ macro_rules! rows_of {
 }
 
 /// Statements that remove some rows of a site from a table, by its key.
-const ROWS: [(&str, &str); 59] = [
+const ROWS: [(&str, &str); 60] = [
     rows_of!("sent", "user, client_id"),
     rows_of!("milestone", "conversation, seq"),
     rows_of!("message_change", "conversation, position"),
@@ -256,6 +256,7 @@ const ROWS: [(&str, &str); 59] = [
     rows_of!("item", "user, list, id"),
     rows_of!("item_list", "user, list"),
     rows_of!("item_bytes", "user"),
+    rows_of!("own_picture", "user"),
     rows_of!("device", "user, id"),
     rows_of!("app_password", "user, number"),
     rows_of!("app_token", "user, device"),

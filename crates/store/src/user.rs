@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 use crate::counter::{self, Counted};
 use crate::fault::Outcome;
 use crate::writer::Batch;
-use crate::{contact, merge, meta, moderation, room};
+use crate::{contact, merge, meta, moderation, own_picture, room};
 
 /// Whether the profile in a token was new, changed, or stored before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +44,11 @@ pub(crate) fn put(
         {
             Ok((member, Seen::Before))
         }
-        Some(row) if row.is_as(profile) => Ok((row, Seen::Before)),
-        Some(row) => Ok((update(db, &row, &row.profile_after(profile.clone()))?, Seen::Changed)),
+        Some(row) if own_picture::is_as(db, &row, profile)? => Ok((row, Seen::Before)),
+        Some(row) => {
+            let after = own_picture::after_token(db, row.id, row.profile_after(profile.clone()))?;
+            Ok((update(db, &row, &after)?, Seen::Changed))
+        }
         None => {
             let row = insert(db, UserId { site, num: number()? }, profile, now)?;
             Ok((moderation::erased::restore_sanctions(db, row, now)?, Seen::New))

@@ -970,6 +970,8 @@ pub enum ModeratorAct {
     Unban,
     /// The present sessions of the user end.
     Kick,
+    /// The picture that the user has set in an app is removed, in apps too.
+    RemovePicture,
     SetRole,
     /// Delete a message.
     Delete,

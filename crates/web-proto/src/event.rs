@@ -117,6 +117,11 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
+    /// A user has another picture, or none any more. Without presence. Sent to sessions of the user, and to those that watch the user.
+    Person {
+        #[serde(borrow)]
+        person: Person<'a>,
+    },
     /// A member's marker moved. `user` may be the own id, after a change on another device.
     Marker {
         #[serde(borrow)]
@@ -980,8 +985,12 @@ pub struct Person<'a> {
     pub user: Cow<'a, str>,
     #[serde(borrow)]
     pub name: Cow<'a, str>,
+    /// Address of the picture that the site gives.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<Cow<'a, str>>,
+    /// Path on the server of the picture that the user has set in an app. The person then has no `avatar`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Cow<'a, str>>,
     /// A guest, without an account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guest: bool,

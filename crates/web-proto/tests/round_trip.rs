@@ -584,6 +584,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             }
         ),
         (renamed(), text()).prop_map(|(renamed, position)| Event::Renamed { renamed, position }),
+        person().prop_map(|person| Event::Person { person }),
         (any::<u64>(), thread()).prop_map(|(re, thread)| Event::Thread { re, thread }),
         (any::<u64>(), text(), vec(thread(), 0..3)).prop_map(|(re, conversation, threads)| Event::Threads {
             re,
@@ -695,8 +696,20 @@ fn conversation() -> impl Strategy<Value = Conversation<'static>> {
 
 fn moderate() -> impl Strategy<Value = Moderate<'static>> {
     use ModeratorAct::*;
-    let all =
-        vec![Warn, Mute, Unmute, Ban, Unban, Kick, SetRole, Delete, TakeReport, CloseReport, ReopenReport];
+    let all = vec![
+        Warn,
+        Mute,
+        Unmute,
+        Ban,
+        Unban,
+        Kick,
+        RemovePicture,
+        SetRole,
+        Delete,
+        TakeReport,
+        CloseReport,
+        ReopenReport,
+    ];
     let texts = (opt(), opt(), opt());
     let numbers = (number(), number(), number());
     (rid(), prop::sample::select(all), texts, numbers, option::of(site_role())).prop_map(
@@ -1063,8 +1076,16 @@ fn contact() -> impl Strategy<Value = Contact<'static>> {
 }
 
 fn person() -> impl Strategy<Value = Person<'static>> {
-    (text(), text(), opt(), any::<bool>(), option::of(presence()))
-        .prop_map(|(user, name, avatar, guest, presence)| Person { user, name, avatar, guest, presence })
+    (text(), text(), opt(), opt(), any::<bool>(), option::of(presence())).prop_map(
+        |(user, name, avatar, picture, guest, presence)| Person {
+            user,
+            name,
+            avatar,
+            picture,
+            guest,
+            presence,
+        },
+    )
 }
 
 fn presence() -> impl Strategy<Value = Presence> {

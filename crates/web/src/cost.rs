@@ -86,6 +86,9 @@ commands! {
     "profile", NoRoom: Command::Account(account::Command::Profile { .. }),
     "change_profile", NoRoom: Command::Account(account::Command::ChangeProfile { .. }),
     "items", NoRoom: Command::Account(account::Command::Items(_)),
+    // Sessions of the web publish no items.
+    "follow_picture", NoRoom: Command::Account(account::Command::FollowPicture { .. }),
+    "make_picture", NoRoom: Command::Account(account::Command::MakePicture(_)),
     "conversations", NoRoom: Command::Messages(messages::Command::ListConversations { .. }),
     "conversation", NoRoom: Command::Messages(messages::Command::ChangeConversation { .. }),
     "search", NoRoom: Command::Messages(messages::Command::Search { .. }),

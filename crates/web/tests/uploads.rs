@@ -283,6 +283,10 @@ impl Pictures for Fake {
         let remade = Remade { kind, picture, bytes: bytes.len() as u64, thumbnail_bytes: 0 };
         Made { outcome: Ok(remade), cpu: self.cpu }
     }
+
+    fn portrait(&self, _: File, _: FileType, _: File) -> Made {
+        unreachable!("no test here publishes a picture of a person")
+    }
 }
 
 struct Place {

@@ -10,10 +10,12 @@ use crate::account::Account;
 use crate::account::app_passwords::AppPassword;
 use crate::account::erasure::MessagesAfterErasure;
 use crate::account::items;
+use crate::account::pictures::{PictureSource, PublishedPicture};
 use crate::account::profile::{NameChange, ProfileChange};
 use crate::command::{Policy, command_of};
 use crate::session::Context;
 use crate::session::publication::Publication;
+use crate::session::request_limits::RequestKind;
 use crate::{PageOf, Sub};
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -52,12 +54,18 @@ pub enum Command {
         messages: MessagesAfterErasure,
     },
     Items(Box<items::Command>),
+    /// An item of the user names a picture, or none. Answers whether the picture is wanted.
+    FollowPicture {
+        source: PictureSource,
+    },
+    /// Makes the picture of an item the user's own.
+    MakePicture(Box<PublishedPicture>),
 }
 
 command_of! {
     Account, Command:
     Profile, ChangeProfile, ListDevices, SignOutDevice, CreateAppPassword, ListAppPasswords,
-    RevokeAppPassword, ChangeAppPassword, Export, Erase, Items,
+    RevokeAppPassword, ChangeAppPassword, Export, Erase, Items, FollowPicture, MakePicture,
 }
 
 impl Command {
@@ -73,7 +81,12 @@ impl Command {
             | Command::SignOutDevice { .. }
             | Command::ListAppPasswords
             | Command::RevokeAppPassword { .. }
-            | Command::Erase { .. } => Policy::PLAIN,
+            | Command::Erase { .. }
+            | Command::FollowPicture { .. } => Policy::PLAIN,
+            // Muted users publish none.
+            Command::MakePicture(_) => {
+                Policy { counts_as: Some(RequestKind::Pictures), ..Policy::speaks(true) }
+            }
             Command::Items(command) => command.policy(),
         }
     }
@@ -98,7 +111,10 @@ impl Command {
             | Command::RevokeAppPassword { number: _ }
             | Command::ChangeAppPassword { password: _ }
             | Command::Export { page: _ }
-            | Command::Erase { messages: _ } => Publication::default(),
+            | Command::Erase { messages: _ }
+            | Command::FollowPicture { source: _ }
+            // The filters have read the item.
+            | Command::MakePicture(_) => Publication::default(),
             Command::Items(command) => command.publication(),
         }
     }
@@ -124,6 +140,8 @@ impl Account {
             Command::Export { page } => self.export(&asker, re, page),
             Command::Erase { messages } => self.remove_account(&asker, re, messages, now),
             Command::Items(command) => self.carry_out_items(asker, re, *command),
+            Command::FollowPicture { source } => self.follow_picture(asker, re, source),
+            Command::MakePicture(picture) => self.make_picture(&asker, re, *picture),
         }
     }
 }

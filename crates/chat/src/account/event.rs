@@ -12,6 +12,7 @@ use super::erasure::Renamed;
 use super::export::Exported;
 use super::items;
 use super::profile::ProfileCard;
+use crate::Person;
 use crate::event::Policy;
 use crate::privacy::Signal;
 
@@ -29,6 +30,12 @@ pub enum Event {
     AppPassword(Box<AppPasswordShown>),
     Exported(Box<Exported>),
     Items(items::Event),
+    /// Whether the picture of an item is wanted as the user's own.
+    Picture {
+        wanted: bool,
+    },
+    /// A user whom the session shows has another picture. The presence is not part of it.
+    Card(Arc<Person>),
 }
 
 impl Event {
@@ -39,8 +46,10 @@ impl Event {
             | Event::Devices(_)
             | Event::AppPasswords { .. }
             | Event::AppPassword(_)
-            | Event::Exported(_) => Policy::ANSWER,
+            | Event::Exported(_)
+            | Event::Picture { .. } => Policy::ANSWER,
             Event::Items(event) => event.policy(),
+            Event::Card(_) => Policy::LIVE,
         }
     }
 
@@ -52,6 +61,9 @@ impl Event {
             | Event::AppPasswords { .. }
             | Event::AppPassword(_)
             | Event::Exported(_)
+            | Event::Picture { .. }
+            // Profiles show the picture of an invisible user, too.
+            | Event::Card(_)
             // A change of an item is published to its readers, and not sent while the user is invisible.
             | Event::Items(_) => None,
         }

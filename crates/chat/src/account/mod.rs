@@ -1,4 +1,4 @@
-//! A user's own account: profile, devices, app passwords, items, export, erasure, and the guest who becomes a member.
+//! A user's own account: profile, own picture, devices, app passwords, items, export, erasure, and the guest who becomes a member.
 
 pub(crate) mod app_passwords;
 mod command;
@@ -8,12 +8,14 @@ mod event;
 pub(crate) mod export;
 pub(crate) mod guest_merge;
 pub mod items;
+pub(crate) mod pictures;
 pub(crate) mod profile;
 pub(crate) mod store;
 
 use crate::NodeConfig;
 use crate::account::erasure::{Erasing, LastLook};
 use crate::account::guest_merge::Merges;
+use crate::account::pictures::PictureMakerSlot;
 use crate::account::store::AccountStore;
 use crate::messages::Messages;
 use crate::moderation::Moderation;
@@ -33,6 +35,7 @@ pub(crate) struct Account {
     erasing: Erasing,
     unanswered: LastLook,
     merges: Merges,
+    picture_maker: PictureMakerSlot,
     messages: Arc<Messages>,
     moderation: Arc<Moderation>,
     notifications: Arc<Notifications>,
@@ -63,6 +66,7 @@ impl Account {
             erasing: Erasing::default(),
             unanswered: LastLook::default(),
             merges: Merges::default(),
+            picture_maker: PictureMakerSlot::new(),
             messages,
             moderation,
             notifications,

@@ -6,6 +6,7 @@ use crate::account::erasure::EraseStore;
 use crate::account::export::ExportStore;
 use crate::account::guest_merge::MergeStore;
 use crate::account::items::ItemStore;
+use crate::account::pictures::OwnPictureStore;
 use crate::account::profile::ProfileStore;
 use crate::users::store::UserStore;
 
@@ -19,6 +20,7 @@ pub trait AccountStore:
     + ExportStore
     + ItemStore
     + MergeStore
+    + OwnPictureStore
     + ProfileStore
 {
 }
@@ -32,6 +34,7 @@ impl<T> AccountStore for T where
         + ExportStore
         + ItemStore
         + MergeStore
+        + OwnPictureStore
         + ProfileStore
 {
 }

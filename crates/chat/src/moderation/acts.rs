@@ -47,6 +47,9 @@ pub enum Moderate {
     Kick {
         user: Sub,
     },
+    RemovePicture {
+        user: Sub,
+    },
     SetRole {
         user: Sub,
         role: SiteRole,
@@ -94,6 +97,7 @@ impl Moderate {
             | Moderate::BanWithDevices { user, .. }
             | Moderate::Lift { user, .. }
             | Moderate::Kick { user }
+            | Moderate::RemovePicture { user }
             | Moderate::SetRole { user, .. }
             | Moderate::SetLevel { user, .. } => Some(user),
             Moderate::DeleteMessage { .. }
@@ -126,6 +130,7 @@ impl Moderate {
             Moderate::Raid { until } => until.since(now) <= LONGEST_RAID_MS,
             Moderate::DeleteMessage { conversation, .. } => conversation.site == site,
             Moderate::Kick { .. }
+            | Moderate::RemovePicture { .. }
             | Moderate::SetRole { .. }
             | Moderate::TakeReport { .. }
             | Moderate::ReopenReport { .. }
@@ -162,6 +167,7 @@ impl Moderate {
             Moderate::Lift { room, kind, .. } => ModeratorAct::Lift { user: user?, room, kind },
             Moderate::SetLevel { level, .. } => ModeratorAct::SetLevel(user?, level),
             Moderate::Kick { .. } => ModeratorAct::Kick(user?),
+            Moderate::RemovePicture { .. } => ModeratorAct::RemovePicture(user?),
             Moderate::SetRole { role, .. } => ModeratorAct::SetRole(user?, role),
             Moderate::DeleteMessage { conversation, seq } => {
                 ModeratorAct::DeleteMessage(conversation, seq.min(Seq::MAX))
@@ -190,6 +196,7 @@ impl ModeratorAct {
             }
             ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
             ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
+            ModeratorAct::RemovePicture(user) => ("remove_picture", Some(*user), None, String::new()),
             ModeratorAct::SetRole(user, role) => ("set_role", Some(*user), None, role.word().to_owned()),
             ModeratorAct::DeleteMessage(id, seq) => ("delete", None, Some(*id), seq.0.to_string()),
             ModeratorAct::TakeReport(report) => ("take_report", None, None, report.to_string()),
@@ -383,7 +390,7 @@ impl Moderation {
 
     /// After the commit: publishes the act to the affected users.
     fn moderated(self: &Arc<Self>, site: SiteId, act: &ModeratorAct, name: Option<Sub>, done: Moderated) {
-        let Moderated { user, report, message, member, held, settings } = done;
+        let Moderated { user, report, message, member, held, settings, picture } = done;
         if let Some(settings) = settings {
             self.settings_are(site, *settings);
         }
@@ -392,6 +399,10 @@ impl Moderation {
         }
         if let Some(row) = user {
             self.standing_changed(&row);
+            if let Some(list) = picture {
+                let row = row.clone();
+                self.observe(|observer| observer.picture_removed(row, list));
+            }
             if let ModeratorAct::Sanction(sanction) = act {
                 self.ends_at(sanction.until);
             }

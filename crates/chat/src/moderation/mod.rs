@@ -24,7 +24,7 @@ use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
     By, ChangedMessage, ConversationId, MemberChanged, NodeConfig, REASON_BYTES, Refusal, SiteId, SiteRole,
-    Sub, Timestamp, UserId,
+    Sub, Timestamp, UserId, UserRow,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -53,6 +53,8 @@ pub(crate) trait ActObserver: Send + Sync + 'static {
     fn site_role_changed(self: Arc<Self>, user: UserId, role: SiteRole);
     /// A message has changed. `by`: the author of the change.
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage);
+    /// The own picture of this user was removed, with the items of this list.
+    fn picture_removed(self: Arc<Self>, row: UserRow, list: Box<str>);
     /// Sends the held message of a report. `sent` is called once, perhaps on a thread of the store.
     fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent);
 }

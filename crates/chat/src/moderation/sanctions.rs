@@ -44,6 +44,7 @@ impl ModeratorAct {
             ModeratorAct::Sanction(Sanction { user, .. })
             | ModeratorAct::Lift { user, .. }
             | ModeratorAct::Kick(user)
+            | ModeratorAct::RemovePicture(user)
             | ModeratorAct::SetLevel(user, _)
             | ModeratorAct::BanDevices { user, .. } => (SiteAct::Sanction, Some(*user)),
             ModeratorAct::SetRole(user, role) => (SiteAct::SetRole(*role), Some(*user)),

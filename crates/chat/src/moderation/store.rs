@@ -173,6 +173,8 @@ pub enum ModeratorAct {
     SetRole(UserId, SiteRole),
     /// Ends the user's current sessions.
     Kick(UserId),
+    /// Removes the user's [own picture](crate::MemberPictures), and the item from which it comes.
+    RemovePicture(UserId),
     TakeReport(u64),
     /// Closes a report. A message held with it is refused.
     CloseReport(u64, Box<str>),
@@ -234,6 +236,8 @@ pub struct Moderated {
     pub held: Option<Held>,
     /// The site's settings, if they changed.
     pub settings: Option<Box<Settings>>,
+    /// The user's list of items that was emptied with the picture.
+    pub picture: Option<Box<str>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::{
-    AppWaker, CallId, FileFound, FileId, FileLimits, FileRow, FileType, Ice, Identified, Mailer, NewPreview,
-    Node, Notifier, PreviewWanted, Previewer, Refusal, Respond, SignInLog, SiteId, Stats, StickerId,
-    StoreError, Timestamp, UserId, Wish,
+    AppWaker, CallId, FileFound, FileId, FileLimits, FileRow, FileType, Ice, Identified, MadePicture, Mailer,
+    NewPreview, Node, Notifier, OwnPictureId, PictureMaker, PictureSource, PreviewWanted, Previewer, Refusal,
+    Respond, SignInLog, SiteId, Stats, StickerId, StoreError, Timestamp, UserId, Wish,
 };
 
 impl Node {
@@ -117,6 +117,28 @@ impl Node {
         then: impl FnOnce(bool) + Send + 'static,
     ) {
         self.inner.messages.put_preview(of, preview, now, then);
+    }
+
+    /// Makes own pictures of members through this from now on. Without a maker there are none.
+    pub fn pictures_by(&self, maker: Arc<dyn PictureMaker>) {
+        self.inner.account.pictures_by(maker);
+    }
+
+    /// The outcome of the [`PictureMaker`]. `made`: None if the picture cannot be read. `then` gets whether others see another picture
+    /// now.
+    pub fn own_picture_made(
+        &self,
+        user: UserId,
+        source: PictureSource,
+        made: Option<MadePicture>,
+        then: impl FnOnce(bool) + Send + 'static,
+    ) {
+        self.inner.account.own_picture_made(user, source, made, then);
+    }
+
+    /// An own picture, for everybody who knows its id, unless the site shows none.
+    pub fn own_picture(&self, id: OwnPictureId, respond: Respond<(FileType, Vec<u8>)>) {
+        self.inner.account.own_picture(id, respond);
     }
 
     /// The picture of a sticker, for everybody who knows its id.

@@ -27,7 +27,7 @@ use crate::stats::Counters;
 use crate::users::Users;
 use crate::{
     By, ChangedMessage, ConversationId, MemberChanged, Node, NodeConfig, Outbox, Request, SessionId,
-    SetPresence, SiteId, SiteRole, Store, Sub, Timestamp, UserId,
+    SetPresence, SiteId, SiteRole, Store, Sub, Timestamp, UserId, UserRow,
 };
 
 impl Node {
@@ -223,6 +223,10 @@ impl ActObserver for Inner {
 
     fn message_changed(self: Arc<Self>, by: Sub, changed: ChangedMessage) {
         self.messages.publish_changed(by, changed);
+    }
+
+    fn picture_removed(self: Arc<Self>, row: UserRow, list: Box<str>) {
+        self.account.picture_removed(row, list);
     }
 
     fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent) {

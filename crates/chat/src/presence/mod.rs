@@ -253,6 +253,11 @@ impl Presences {
     }
 
     /// The users whom the session watches in addition to its contacts.
+    /// The sessions that watch this user by name and may see them, if they receive live events.
+    pub(crate) fn watching(&self, user: UserId) -> Handles {
+        self.live_of(&self.watches.watchers_of(user))
+    }
+
     pub(crate) fn watched_by(&self, session: SessionHandle) -> Vec<UserId> {
         self.watches.watched_by(session).into_vec()
     }

@@ -40,6 +40,8 @@ pub enum RequestKind {
     Enter,
     /// Changes of items, which contacts receive. A quarter of the others' rate.
     Items,
+    /// Own pictures, which contacts see. A twentieth of the others' rate.
+    Pictures,
 }
 
 /// Rates of requests of each kind, and budgets for their cost. The burst is a quarter of a minute's requests.
@@ -141,7 +143,8 @@ impl RequestLimits {
             | RequestKind::Files
             | RequestKind::Ice
             | RequestKind::Search
-            | RequestKind::Items => self.of_site(kind, user.site, now),
+            | RequestKind::Items
+            | RequestKind::Pictures => self.of_site(kind, user.site, now),
             RequestKind::Recorded | RequestKind::Enter => Ok(()),
         }
     }
@@ -175,6 +178,7 @@ fn requests(kind: RequestKind, per_minute: u32) -> Rate {
         RequestKind::Ice => per_minute.div_ceil(10),
         RequestKind::Search => per_minute.div_ceil(2),
         RequestKind::Recorded | RequestKind::Items => per_minute.div_ceil(4),
+        RequestKind::Pictures => per_minute.div_ceil(20),
     };
     Rate::per_minute((per_minute / 4).max(1), per_minute)
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::is_domain;
-use crate::{CallsFrom, Filters, MOST_IN_GROUP, Raid, Retention, Timestamp, Trust};
+use crate::{CallsFrom, Filters, MOST_IN_GROUP, MemberPictures, Raid, Retention, Timestamp, Trust};
 
 /// A document of an older version lacks new settings, and then their defaults hold. Additions of a newer version are kept and written back.
 /// An unreadable part has its strictest value, and is kept unchanged, too.
@@ -96,13 +96,22 @@ pub struct Members {
     pub remove: bool,
     /// Members can see their devices and sign them out. Each sign-in then writes a row of its device.
     pub devices: bool,
+    /// Whether the widget shows pictures that members set in their apps. A change shows with the next sign-in of each member; `off` ends
+    /// the delivery of the pictures at once.
+    pub pictures: MemberPictures,
     /// Name of erased users: at most 100 bytes.
     pub deleted_name: String,
 }
 
 impl Default for Members {
     fn default() -> Members {
-        Members { rename: false, remove: false, devices: false, deleted_name: "Deleted user".to_owned() }
+        Members {
+            rename: false,
+            remove: false,
+            devices: false,
+            pictures: MemberPictures::default(),
+            deleted_name: "Deleted user".to_owned(),
+        }
     }
 }
 
@@ -268,7 +277,9 @@ impl Settings {
             "trust" => self.trust = Trust { on: true, ..Trust::default() },
             "raid" => self.raid = Raid { until: Timestamp::MAX.0, ..Raid::default() },
             "calls" => self.calls = Calls { from: Some(CallsFrom::Nobody), group: 0 },
-            "members" => self.members = Members::default(),
+            "members" => {
+                self.members = Members { pictures: MemberPictures::Off, ..Members::default() };
+            }
             "invitations" => self.invitations = Invitations { moderators_only: true },
             // No user can join, and no member is removed.
             "rooms" => self.rooms = Rooms { members: 1 },

@@ -15,7 +15,7 @@ macro_rules! delete_from {
 }
 
 /// Removes the user's own rows, of which there are few.
-const OWN: [&str; 16] = [
+const OWN: [&str; 17] = [
     delete_from!("device"),
     delete_from!("app_password"),
     delete_from!("app_token"),
@@ -26,6 +26,7 @@ const OWN: [&str; 16] = [
     delete_from!("mail"),
     delete_from!("draft"),
     delete_from!("status"),
+    delete_from!("own_picture"),
     delete_from!("request_day"),
     delete_from!("held_message"),
     delete_from!("device_ban"),

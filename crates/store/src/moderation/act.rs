@@ -9,7 +9,7 @@ use super::{audit, guard, number_of, report, role, role_of, sanction};
 use crate::fault::Outcome;
 use crate::held;
 use crate::writer::Batch;
-use crate::{message_change, room, user};
+use crate::{message_change, own_picture, room, user};
 
 pub(super) fn moderate(
     batch: &mut Batch<'_>,
@@ -31,6 +31,10 @@ pub(super) fn moderate(
             about(batch, *user, Moderated { member, ..Moderated::default() })?
         }
         ModeratorAct::Kick(user) => about(batch, *user, Moderated::default())?,
+        ModeratorAct::RemovePicture(user) => {
+            let picture = own_picture::remove(batch, *user)?;
+            about(batch, *user, Moderated { picture, ..Moderated::default() })?
+        }
         ModeratorAct::SetRole(user, wanted) => {
             if let Some(row) = user::by_id(batch.db, *user)? {
                 user::set_standing(batch.db, *user, SiteStanding { role: *wanted, ..row.on_site })?;

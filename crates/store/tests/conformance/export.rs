@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chat::items::{ITEM_PAGE_BYTES, ItemListChange, PutItem};
+use chat::items::{ITEM_PAGE_BYTES, ItemAccess, ItemListChange, PutItem};
 use chat::{ConversationId, ExportPage, NewRoom, Post, RoomKind, RoomLimits, RoomName, Store, UserId};
 
 use crate::asking::{NOW, add_site, ask, put, say};
@@ -79,7 +79,8 @@ pub(crate) fn an_export_ends_with_all_items_of_the_member(store: &dyn Store) {
         (ann, "avatar", "a", "a newer one"),
     ] {
         let requires = ItemListChange { most: Some(9), ..ItemListChange::default() };
-        let item = PutItem { list: list.into(), id: id.into(), payload: value.into(), requires };
+        let default = ItemAccess::Contacts;
+        let item = PutItem { list: list.into(), id: id.into(), payload: value.into(), requires, default };
         ask(|done| store.put_item(user, item, done)).expect("there is space");
         if user == ann {
             expected.retain(|(of, one, _)| (*of, *one) != (list, id));

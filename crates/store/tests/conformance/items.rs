@@ -19,7 +19,8 @@ fn put(
     [list, id, payload]: [&str; 3],
     requires: ItemListChange,
 ) -> Result<ItemList, Refusal> {
-    let item = PutItem { list: list.into(), id: id.into(), payload: payload.into(), requires };
+    let default = ItemAccess::Contacts;
+    let item = PutItem { list: list.into(), id: id.into(), payload: payload.into(), requires, default };
     ask(|done| store.put_item(user, item, done)).map(|(list, _)| list)
 }
 

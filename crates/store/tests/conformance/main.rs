@@ -20,6 +20,7 @@ mod links;
 mod merge;
 mod messages;
 mod notify;
+mod own_pictures;
 mod people;
 mod profiles;
 mod retention;
@@ -260,6 +261,15 @@ every_store! {
         readers_get_what_a_list_admits,
         items_are_bounded,
         an_erased_user_has_no_items,
+    }
+    own_pictures {
+        an_own_picture_is_shown_where_the_site_gives_none,
+        the_setting_chooses_from_the_next_sign_in_on,
+        an_own_picture_ends_with_its_item,
+        only_the_newest_item_that_everybody_reads_makes_a_picture,
+        an_own_picture_is_read_only_with_its_site,
+        a_moderator_removes_a_picture_with_its_items,
+        an_erased_user_has_no_own_picture,
     }
     safety {
         a_stranger_asks_until_the_other_one_answers,

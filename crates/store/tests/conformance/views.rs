@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use chat::items::{ItemListChange, PutItem};
+use chat::items::{ItemAccess, ItemListChange, PutItem};
 use chat::{ConversationChange, Gap, Position, ResumeFrom, Seq, Side, Store, Timestamp, Waiting};
 
 use crate::asking::{NOW, ask, direct, message, profile, put, say, sign_in, since, snapshot, sub};
@@ -44,7 +44,8 @@ pub(crate) fn an_empty_first_page_says_what_waits(store: &dyn Store) {
     say(store, bob, ann, "2", "hello");
     assert_eq!(waiting(), [false; 3], "the user's own messages do not wait");
     let requires = ItemListChange { access: None, most: None, persists: None, sends_latest: None };
-    let item = PutItem { list: "l".into(), id: "i".into(), payload: "<a/>".into(), requires };
+    let default = ItemAccess::Contacts;
+    let item = PutItem { list: "l".into(), id: "i".into(), payload: "<a/>".into(), requires, default };
     ask(|done| store.put_item(bob, item, done)).expect("it fits");
     assert_eq!(waiting(), [false, false, true]);
     let (_, view) = sign_in(store, site, profile("bob", "Bob"), since(None));

@@ -16,6 +16,9 @@ pub trait Pictures: Send + Sync + 'static {
     /// Reads a picture of this type and writes it anew, and its thumbnail where it is larger than that. Blocks, for a bounded time.
     fn make(&self, from: File, kind: FileType, whole: File, thumbnail: File) -> Made;
 
+    /// Like [`make`](Self::make), for a picture of a person: smaller, and without a thumbnail.
+    fn portrait(&self, from: File, kind: FileType, portrait: File) -> Made;
+
     fn remake(
         &self,
         from: File,

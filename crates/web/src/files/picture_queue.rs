@@ -77,10 +77,19 @@ struct Metered {
     cpu_ms: AtomicU64,
 }
 
-impl Pictures for Metered {
-    fn make(&self, from: File, kind: FileType, whole: File, thumbnail: File) -> Made {
-        let made = self.pictures.make(from, kind, whole, thumbnail);
+impl Metered {
+    fn counted(&self, made: Made) -> Made {
         self.cpu_ms.fetch_add(made.cpu.as_millis() as u64, Ordering::Relaxed);
         made
+    }
+}
+
+impl Pictures for Metered {
+    fn make(&self, from: File, kind: FileType, whole: File, thumbnail: File) -> Made {
+        self.counted(self.pictures.make(from, kind, whole, thumbnail))
+    }
+
+    fn portrait(&self, from: File, kind: FileType, portrait: File) -> Made {
+        self.counted(self.pictures.portrait(from, kind, portrait))
     }
 }

@@ -6,11 +6,12 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::Uri;
 use axum::response::Response;
-use chat::{MessagesAfterErasure, Refusal, SiteRole, Sub, UserRow};
+use chat::{MessagesAfterErasure, OwnPictureId, Refusal, SiteRole, Sub, UserRow};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Answer, Api, Credentials, Refused, answered, field, page};
+use crate::own_pictures;
 
 /// A user as the site's own server sees them: more than other members do.
 #[derive(Serialize)]
@@ -19,6 +20,9 @@ struct User<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     avatar: Option<&'a str>,
+    /// Path of the picture that the user has set in an app, where that one is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<String>,
     #[serde(skip_serializing_if = "is_false")]
     guest: bool,
     /// On the whole site, where it is more than a member.
@@ -53,10 +57,13 @@ struct Guest {
 impl User<'_> {
     fn of(row: &UserRow) -> User<'_> {
         let (profile, standing) = (&row.profile, row.on_site);
+        let avatar = profile.avatar.as_deref();
+        let own = avatar.and_then(|avatar| OwnPictureId::of_avatar(row.id.site, avatar));
         User {
             user: profile.sub.as_str(),
             name: &profile.name,
-            avatar: profile.avatar.as_deref(),
+            avatar: avatar.filter(|_| own.is_none()),
+            picture: own.map(own_pictures::path),
             guest: profile.guest,
             role: Some(standing.role).filter(|role| *role != SiteRole::Member),
             banned: row.banned,

@@ -36,9 +36,10 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of, links: &Links) ->
             items: page.items.iter().map(exported_item).collect(),
             next: next(&page.next),
         },
-        Of::Items(_) => {
+        Of::Items(_) | Of::Picture { .. } => {
             unreachable!("no command of the web asks for items, and its sessions have no resource")
         }
+        Of::Card(card) => Event::Person { person: person(card) },
     }
 }
 
@@ -58,6 +59,8 @@ pub(super) fn renamed(renamed: &chat::Renamed) -> web_proto::Renamed<'_> {
             user: sub.as_str().into(),
             name: Cow::Borrowed(name),
             avatar: avatar.as_deref().map(Cow::Borrowed),
+            // Guests and erased users have none.
+            picture: None,
             guest: *guest,
             presence: None,
         },

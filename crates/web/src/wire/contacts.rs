@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use chat::contacts::{Command, Event as Of};
-use chat::{Delivery, SiteId};
+use chat::{Delivery, OwnPictureId, SiteId};
 use web_proto::{Code, Command as Wire, Event};
 
 use super::same::{ToChat, ToWire};
 use super::{conversation_id, next, number, page, position, sub, subs};
+use crate::own_pictures;
 
 pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
     match event {
@@ -65,10 +66,13 @@ pub(super) fn is_shown(contact: &chat::Contact) -> bool {
 }
 
 pub(super) fn person(person: &chat::Person) -> web_proto::Person<'_> {
+    let avatar = person.avatar.as_deref();
+    let own = avatar.and_then(|avatar| OwnPictureId::of_avatar(person.id.site, avatar));
     web_proto::Person {
         user: person.sub.as_str().into(),
         name: Cow::Borrowed(&person.name),
-        avatar: person.avatar.as_deref().map(Cow::Borrowed),
+        avatar: avatar.filter(|_| own.is_none()).map(Cow::Borrowed),
+        picture: own.map(|id| own_pictures::path(id).into()),
         guest: person.guest,
         presence: person.presence.map(ToWire::to_wire),
     }

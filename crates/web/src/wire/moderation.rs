@@ -215,6 +215,7 @@ pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat:
         }
         Act::Unban => lift(SanctionKind::Ban),
         Act::Kick => Ok(chat::Moderate::Kick { user: user()? }),
+        Act::RemovePicture => Ok(chat::Moderate::RemovePicture { user: user()? }),
         Act::SetRole => {
             let role = asked.role.ok_or(Code::BadValue)?.to_chat();
             Ok(chat::Moderate::SetRole { user: user()?, role })

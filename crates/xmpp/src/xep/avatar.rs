@@ -1,9 +1,12 @@
 //! Avatars: items of two PEP nodes (XEP-0084), the photo of the vCard (XEP-0054), and the hash in presences (XEP-0153), which are one
 //! picture (XEP-0398). The items are the data; the other two forms are derived from them.
 
-use chat::Sub;
-use chat::items::{self, ITEM_BYTES, Item, ItemChange, ItemListChange, ItemNews, ItemsOf, PutItem};
+use chat::account::{self, Event as AccountEvent};
+use chat::items::{
+    self, ITEM_BYTES, Item, ItemAccess, ItemChange, ItemListChange, ItemNews, ItemsOf, PutItem,
+};
 use chat::presence::Availability;
+use chat::{Event, PictureSource, PublishedPicture, Sub};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use xmpp_proto::ns;
 use xmpp_proto::payload::avatar::{self as payload, Info};
@@ -90,7 +93,8 @@ pub(crate) fn of_user(
 
 fn put(list: &str, id: &str, write: impl FnOnce(&mut Vec<u8>)) -> items::Command {
     let (list, id, payload) = (list.into(), id.into(), to_stored(write, ns::PUBSUB).into());
-    items::Command::Put(PutItem { list, id, payload, requires: ItemListChange::default() })
+    let (requires, default) = (ItemListChange::default(), ACCESS);
+    items::Command::Put(PutItem { list, id, payload, requires, default })
 }
 
 /// Publishes the photo of a vCard. None: the user has no picture any more.
@@ -135,8 +139,68 @@ fn set_metadata(
 ) {
     let command = put(ns::AVATAR_METADATA, id, |out| payload::write_infos(out, infos));
     turn.continue_then(asked, command, move |turn, asked, answer| match answer {
-        Ok(_) => then(turn, asked),
+        Ok(_) => follow(turn, asked, then),
         Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
+    });
+}
+
+/// Readers of the nodes of an avatar, if the client names none. The widget shows the avatar to everybody, as the site shows its own picture of
+/// the user. A client that limits the readers keeps the avatar out of the widget.
+const ACCESS: ItemAccess = ItemAccess::Everybody;
+
+/// The readers of a node that is made by a publication.
+pub(crate) fn default_access(node: &str) -> ItemAccess {
+    if [ns::AVATAR_DATA, ns::AVATAR_METADATA].contains(&node) { ACCESS } else { ItemAccess::Contacts }
+}
+
+/// A node of the user has changed. The answer of the client comes after the work, so that a client may leave with it.
+pub(crate) fn follow_node(
+    turn: &mut Turn<'_, '_>,
+    asked: Asked,
+    node: &str,
+    then: impl FnOnce(&mut Turn<'_, '_>, Asked) + Send + 'static,
+) {
+    if node == ns::AVATAR_METADATA { follow(turn, asked, then) } else { then(turn, asked) }
+}
+
+/// Makes the published avatar the user's own picture in the widget, or ends it there.
+fn follow(
+    turn: &mut Turn<'_, '_>,
+    asked: Asked,
+    then: impl FnOnce(&mut Turn<'_, '_>, Asked) + Send + 'static,
+) {
+    latest_item(turn, asked, None, ns::AVATAR_METADATA, |turn, asked, metadata| {
+        let id = metadata.and_then(named).map(|(id, _)| id);
+        follow_item(turn, asked, metadata.map_or(0, |item| item.version), id, then);
+    });
+}
+
+/// `version`: of the newest metadata, 0 without any. `id`: of the picture that they name.
+fn follow_item(
+    turn: &mut Turn<'_, '_>,
+    asked: Asked,
+    version: u64,
+    id: Option<String>,
+    then: impl FnOnce(&mut Turn<'_, '_>, Asked) + Send + 'static,
+) {
+    let source = PictureSource { list: ns::AVATAR_METADATA.into(), version };
+    let command = account::Command::FollowPicture { source: source.clone() };
+    turn.continue_then(asked, command, move |turn, asked, answer| {
+        let is_wanted = answer.is_ok_and(|delivery| {
+            matches!(delivery.event, Event::Account(AccountEvent::Picture { wanted: true }))
+        });
+        let Some(id) = id.filter(|_| is_wanted) else { return then(turn, asked) };
+        let of = ItemsOf::Ids(vec![id.into()]);
+        let command = items::Command::Read { user: None, list: ns::AVATAR_DATA.into(), of };
+        turn.continue_then(asked, command, move |turn, asked, answer| {
+            let item = answer.ok().and_then(items_of).and_then(|page| page.items.first());
+            let photo = item.and_then(tree).and_then(|tree| photo_of(tree.root(), None));
+            let Some(photo) = photo else { return then(turn, asked) };
+            let picture = PublishedPicture { source, bytes: photo.data.into() };
+            let command = account::Command::MakePicture(Box::new(picture));
+            // A refusal does not undo the publication: apps show the avatar anyway.
+            turn.continue_then(asked, command, move |turn, asked, _| then(turn, asked));
+        });
     });
 }
 
@@ -165,9 +229,13 @@ impl Turn<'_, '_> {
         if !self.session.has(Flags::HAS_ITEMS) {
             return;
         }
-        latest_item(self, Asked::internal(), None, ns::AVATAR_METADATA, |turn, _, metadata| {
-            if let Some((hash, _)) = metadata.and_then(named) {
+        latest_item(self, Asked::internal(), None, ns::AVATAR_METADATA, |turn, asked, metadata| {
+            if let (Some(version), Some((hash, _))) =
+                (metadata.map(|item| item.version), metadata.and_then(named))
+            {
                 turn.announce_avatar(Some(&hash));
+                // The widget has no picture yet if the site did not show any, or the picture was not made.
+                follow_item(turn, asked, version, Some(hash), |_, _| ());
             }
         });
     }

@@ -73,7 +73,8 @@ fn set(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, element: Element<'_>) -> Result<(),
         persists: Some(true),
         sends_latest: Some(false),
     };
-    let item = PutItem { list: ns::PRIVATE.into(), id: id(element), payload, requires };
+    let default = ItemAccess::Nobody;
+    let item = PutItem { list: ns::PRIVATE.into(), id: id(element), payload, requires, default };
     turn.ask_then(iq, items::Command::Put(item), |turn, asked, answer| match answer {
         Ok(_) => turn.answer(asked, |_| {}),
         Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),

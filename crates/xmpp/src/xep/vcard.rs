@@ -147,7 +147,13 @@ impl New {
         let New { rest, photo, name: _ } = self;
         let access = Some(ItemAccess::Contacts);
         let requires = ItemListChange { access, sends_latest: Some(false), ..ItemListChange::default() };
-        let item = PutItem { list: ns::VCARD.into(), id: "current".into(), payload: rest, requires };
+        let item = PutItem {
+            list: ns::VCARD.into(),
+            id: "current".into(),
+            payload: rest,
+            requires,
+            default: ItemAccess::Contacts,
+        };
         turn.continue_then(asked, items::Command::Put(item), move |turn, asked, answer| match answer {
             Ok(_) => avatar::set(turn, asked, photo, |turn, asked| turn.answer(asked, |_| {})),
             Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),

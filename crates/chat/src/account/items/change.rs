@@ -10,7 +10,7 @@ use crate::account::Account;
 use crate::command::AnswerTo;
 use crate::privacy::Signal;
 use crate::session::{Asker, Completion, Watching};
-use crate::{Refusal, Viewpoint};
+use crate::{Refusal, UserId, Viewpoint};
 
 impl Account {
     pub(super) fn put_item(self: &Arc<Self>, asker: Asker, re: u64, item: PutItem) {
@@ -105,15 +105,25 @@ impl Account {
     /// Sends a change to the user's own sessions, and to those of the contacts who may read the list now. Changes of an invisible
     /// user would reveal them, so contacts find those when they read next.
     fn notify_readers(self: &Arc<Self>, asker: &Asker, list: ItemList, name: Box<str>, change: ItemChange) {
-        let user = asker.session.user;
-        let news = Arc::new(ItemNews { user: asker.sub.clone(), list: name, change });
+        let news = ItemNews { user: asker.sub.clone(), list: name, change };
+        let mode = asker.site.site.mode;
+        let is_shown = asker.visibility.sends(Signal::Typing, mode, Viewpoint::CONTACT);
+        let to_contacts = list.access != ItemAccess::Nobody && is_shown && !asker.shadowed;
+        self.publish_item(asker.session.user, news, to_contacts);
+    }
+
+    pub(in crate::account) fn publish_item(
+        self: &Arc<Self>,
+        user: UserId,
+        news: ItemNews,
+        to_contacts: bool,
+    ) {
+        let news = Arc::new(news);
         let mut own = Watching::default();
         self.sessions.lock(user).contact_watchers(user, &mut own);
         let event = |news: &Arc<ItemNews>| crate::account::Event::Items(Event::Changed(news.clone()));
         self.sessions.send_all(&own.sessions, event(&news));
-        let mode = asker.site.site.mode;
-        let is_shown = asker.visibility.sends(Signal::Typing, mode, Viewpoint::CONTACT);
-        if list.access == ItemAccess::Nobody || !is_shown || asker.shadowed {
+        if !to_contacts {
             return;
         }
         let this = self.clone();

@@ -85,7 +85,7 @@ impl Command {
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
             Command::Put(item) if Command::is_private(item) => Publication::default(),
-            Command::Put(PutItem { list, id, payload, requires: _ }) => {
+            Command::Put(PutItem { list, id, payload, requires: _, default: _ }) => {
                 let texts = SmallVec::from_iter([&**list, &**id, &**payload]);
                 Publication { texts, ..Publication::default() }
             }

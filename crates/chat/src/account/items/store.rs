@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ItemList, ItemListChange, ItemNews, ItemReader, ItemsOf, ItemsPage};
+use super::{ItemAccess, ItemList, ItemListChange, ItemNews, ItemReader, ItemsOf, ItemsPage};
 use crate::{Done, Mode, Refusal, UserId};
 
 /// A slice of [`Store`](crate::Store). [`Refusal::NoSuchItem`]: the list or the item does not exist, or the reader may not read it.
@@ -57,6 +57,8 @@ pub struct PutItem {
     pub payload: Box<str>,
     /// Choices that the list must have. With [`ItemAccess::Nobody`](super::ItemAccess::Nobody) no filter reads the item.
     pub requires: ItemListChange,
+    /// The readers of a list that is made for the item, if `requires` names none.
+    pub default: ItemAccess,
 }
 
 impl fmt::Debug for PutItem {

@@ -163,7 +163,7 @@ fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
             Some(None) => Err(unsupported("delete-items")),
             None => {
                 stored::check_name(node)?;
-                stored::remove(turn, iq, Command::Delete { list: node.into(), id: id.into(), notify });
+                stored::remove(turn, iq, node, Command::Delete { list: node.into(), id: id.into(), notify });
                 Ok(())
             }
         },
@@ -184,12 +184,12 @@ fn request(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         }
         (IqKind::Set, Request::Delete { node }) => {
             own_node(node)?;
-            stored::remove(turn, iq, Command::DeleteList { list: node.into() });
+            stored::remove(turn, iq, node, Command::DeleteList { list: node.into() });
             Ok(())
         }
         (IqKind::Set, Request::Purge { node }) => {
             own_node(node)?;
-            stored::remove(turn, iq, Command::Empty { list: node.into() });
+            stored::remove(turn, iq, node, Command::Empty { list: node.into() });
             Ok(())
         }
         (_, Request::Subscribe { .. } | Request::Unsubscribe { .. }) => Err(unsupported("subscribe")),

@@ -17,6 +17,7 @@ use xmpp_proto::xml::{Element, restore};
 
 use crate::refusal::stanza_error;
 use crate::session::{Asked, Iq, Turn};
+use crate::xep::avatar;
 
 /// Nodes in which the server keeps data of other extensions.
 const RESERVED: &[&str] = &[ns::PRIVATE, ns::VCARD];
@@ -73,14 +74,17 @@ pub(super) fn publish(
         return Err(payload::error(Why::PayloadTooBig));
     }
     let requires = change(options).map_err(|_| payload::error(Why::PreconditionNotMet))?;
+    let default = avatar::default_access(node);
     let id = match id {
         Some(id) if !id.is_empty() => id.to_owned(),
         _ => URL_SAFE_NO_PAD.encode(turn.gateway.rng.random::<[u8; 12]>()),
     };
-    let item = PutItem { list: node.into(), id: id.as_str().into(), payload, requires };
+    let item = PutItem { list: node.into(), id: id.as_str().into(), payload, requires, default };
     let node = node.to_owned();
     turn.ask_then(iq, items::Command::Put(item), move |turn, asked, answer| match answer {
-        Ok(_) => turn.answer(asked, |out| payload::write_published(out, &node, &id)),
+        Ok(_) => avatar::follow_node(turn, asked, &node.clone(), move |turn, asked| {
+            turn.answer(asked, |out| payload::write_published(out, &node, &id));
+        }),
         Err(refusal) => turn.answer_error(&asked, &error(refusal, Why::PreconditionNotMet)),
     });
     Ok(())
@@ -94,10 +98,11 @@ fn error(refusal: Refusal, differs: Why) -> StanzaError {
     }
 }
 
-/// §7.2, §8.4 and §8.5.
-pub(super) fn remove(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, command: items::Command) {
-    turn.ask_then(iq, command, |turn, asked, answer| match answer {
-        Ok(_) => turn.answer(asked, |_| {}),
+/// §7.2, §8.2, §8.4 and §8.5: a change of a node whose answer is empty.
+pub(super) fn remove(turn: &mut Turn<'_, '_>, iq: &Iq<'_>, node: &str, command: items::Command) {
+    let node = node.to_owned();
+    turn.ask_then(iq, command, move |turn, asked, answer| match answer {
+        Ok(_) => avatar::follow_node(turn, asked, &node, |turn, asked| turn.answer(asked, |_| {})),
         Err(refusal) => turn.answer_error(&asked, &stanza_error(refusal)),
     });
 }
@@ -195,7 +200,7 @@ pub(super) fn configure(
         Some(form) => {
             let change = change(Some(form))?;
             let command = items::Command::Configure { list: node.into(), creates: false, change };
-            remove(turn, iq, command);
+            remove(turn, iq, node, command);
         }
     }
     Ok(())
