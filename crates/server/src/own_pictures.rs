@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use chat::{MadePicture, Node, PictureMaker, PublishedPicture, UserId};
+use chat::{MadePicture, Node, PictureMaker, PublishedPicture, Refusal, UserId};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use web::files::{PictureBy, PictureQueue};
 
-/// Pictures that wait, of at most 128 KiB each. One more is dropped: its member has the picture when an app comes next.
+/// Pictures that wait, of at most 128 KiB each. One more is refused: its member has the picture when an app comes next.
 const WAITING: usize = 64;
 /// Pictures that are made, or wait in the queue of all pictures, which is fair between sites and users.
 const AT_ONCE: usize = 16;
@@ -17,10 +17,9 @@ struct Maker {
 }
 
 impl PictureMaker for Maker {
-    fn wanted(&self, by: UserId, picture: PublishedPicture) {
-        if self.wanted.try_send((by, picture)).is_err() {
-            tracing::debug!("too many own pictures are pending; one is dropped");
-        }
+    fn wanted(&self, by: UserId, picture: PublishedPicture) -> Result<(), Refusal> {
+        let refusal = Refusal::Overloaded { retry_after_ms: 1_000 };
+        self.wanted.try_send((by, picture)).map_err(|_| refusal)
     }
 }
 
@@ -49,11 +48,14 @@ async fn make(node: &Node, pictures: &PictureQueue, by: UserId, picture: Publish
     let made: Option<MadePicture> =
         match pictures.run(payer, move |pictures| web::made_picture(pictures, &bytes)).await {
             Ok(Ok(made)) => made,
-            Ok(Err(error)) => return tracing::error!(%error, "cannot make the picture of a member"),
-            Err(refusal) => return tracing::debug!(%refusal, "the picture of a member is not made now"),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "cannot make the picture of a member");
+                None
+            }
+            Err(refusal) => {
+                tracing::debug!(%refusal, "the picture of a member is not made now");
+                None
+            }
         };
-    if made.is_none() {
-        tracing::debug!("refused the picture of a member");
-    }
     node.own_picture_made(by, source, made, |_| ());
 }

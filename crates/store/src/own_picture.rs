@@ -59,17 +59,14 @@ struct Kept {
 fn follow(batch: &mut Batch<'_>, id: UserId, source: &PictureSource) -> Outcome<OwnPictureChange> {
     let db = batch.db;
     let Some(row) = user::by_id(db, id)? else { return Ok(OwnPictureChange::default()) };
-    let mut kept = kept(db, id)?;
-    let mut changed = None;
-    if let Some(picture) = kept.take() {
-        if is_current(db, id, &picture.source)? {
-            changed = show(batch, &row, picture.site_avatar.clone(), Some(picture.id))?;
-            kept = Some(picture);
-        } else {
-            changed = remove_kept(batch, &row, picture)?;
-        }
+    let wanted = is_current(db, id, source)?;
+    let Some(kept) = kept(db, id)? else { return Ok(OwnPictureChange { changed: None, wanted }) };
+    if is_current(db, id, &kept.source)? {
+        let changed = show(batch, &row, kept.site_avatar, Some(kept.id))?;
+        return Ok(OwnPictureChange { changed, wanted: false });
     }
-    let wanted = kept.is_none_or(|kept| kept.source != *source) && is_current(db, id, source)?;
+    // The next picture replaces it, without a moment in between.
+    let changed = if wanted { None } else { remove_kept(batch, &row, kept)? };
     Ok(OwnPictureChange { changed, wanted })
 }
 
@@ -177,16 +174,14 @@ pub(crate) fn is_as(db: &Connection, row: &UserRow, profile: &Profile) -> Outcom
 
 /// The answer of [`follow`], if it would change nothing.
 fn look(db: &Connection, id: UserId, source: &PictureSource) -> Outcome<Option<OwnPictureChange>> {
-    let kept = kept(db, id)?;
-    if let Some(kept) = &kept {
-        let shown = setting(db, id.site)?.shown(kept.site_avatar.clone(), Some(kept.id.avatar()));
-        let is_shown = user::by_id(db, id)?.is_none_or(|row| row.profile.avatar == shown);
-        if !is_shown || !is_current(db, id, &kept.source)? {
-            return Ok(None);
-        }
+    let wanted = is_current(db, id, source)?;
+    let Some(kept) = kept(db, id)? else { return Ok(Some(OwnPictureChange { changed: None, wanted })) };
+    if !is_current(db, id, &kept.source)? {
+        return Ok(wanted.then_some(OwnPictureChange { changed: None, wanted }));
     }
-    let wanted = kept.is_none_or(|kept| kept.source != *source) && is_current(db, id, source)?;
-    Ok(Some(OwnPictureChange { changed: None, wanted }))
+    let shown = setting(db, id.site)?.shown(kept.site_avatar, Some(kept.id.avatar()));
+    let is_shown = user::by_id(db, id)?.is_none_or(|row| row.profile.avatar == shown);
+    Ok(is_shown.then_some(OwnPictureChange::default()))
 }
 
 fn is_current(db: &Connection, user: UserId, source: &PictureSource) -> Outcome<bool> {

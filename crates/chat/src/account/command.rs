@@ -140,7 +140,7 @@ impl Account {
             Command::Export { page } => self.export(&asker, re, page),
             Command::Erase { messages } => self.remove_account(&asker, re, messages, now),
             Command::Items(command) => self.carry_out_items(asker, re, *command),
-            Command::FollowPicture { source } => self.follow_picture(asker, re, source),
+            Command::FollowPicture { source } => self.follow_picture(&asker, re, source),
             Command::MakePicture(picture) => self.make_picture(&asker, re, *picture),
         }
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use store::{NewOwnPicture, OwnPictureChange, OwnPictureStore};
 
-use crate::{FileType, SiteId, UserId};
+use crate::{FileType, Refusal, SiteId, UserId};
 
 /// The longest picture that a member may publish, before it is encoded anew.
 pub const PUBLISHED_PICTURE_BYTES: usize = 128 * 1024;
@@ -131,9 +131,10 @@ impl fmt::Debug for MadePicture {
 }
 
 /// Encodes pictures anew, and gives them to [`Node::own_picture_made`](crate::Node). Called on workers and threads of the store: must not
-/// block, and holds a bounded number of pictures. A picture beyond the bound is dropped.
+/// block, and holds a bounded number of pictures.
 pub trait PictureMaker: Send + Sync + 'static {
-    fn wanted(&self, by: UserId, picture: PublishedPicture);
+    /// [`Refusal::Overloaded`]: too many pictures wait.
+    fn wanted(&self, by: UserId, picture: PublishedPicture) -> Result<(), Refusal>;
 }
 
 /// The maker of the node, once set.

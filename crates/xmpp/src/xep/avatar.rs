@@ -183,6 +183,7 @@ fn follow_item(
     id: Option<String>,
     then: impl FnOnce(&mut Turn<'_, '_>, Asked) + Send + 'static,
 ) {
+    let version = if id.is_some() { version } else { 0 };
     let source = PictureSource { list: ns::AVATAR_METADATA.into(), version };
     let command = account::Command::FollowPicture { source: source.clone() };
     turn.continue_then(asked, command, move |turn, asked, answer| {
@@ -195,11 +196,14 @@ fn follow_item(
         turn.continue_then(asked, command, move |turn, asked, answer| {
             let item = answer.ok().and_then(items_of).and_then(|page| page.items.first());
             let photo = item.and_then(tree).and_then(|tree| photo_of(tree.root(), None));
-            let Some(photo) = photo else { return then(turn, asked) };
+            let Some(photo) = photo else { return follow_item(turn, asked, 0, None, then) };
             let picture = PublishedPicture { source, bytes: photo.data.into() };
             let command = account::Command::MakePicture(Box::new(picture));
-            // A refusal does not undo the publication: apps show the avatar anyway.
-            turn.continue_then(asked, command, move |turn, asked, _| then(turn, asked));
+            turn.continue_then(asked, command, move |turn, asked, answer| match answer {
+                Ok(_) => then(turn, asked),
+                // The publication stays: apps show the avatar. The widget shows no older one.
+                Err(_) => follow_item(turn, asked, 0, None, then),
+            });
         });
     });
 }

@@ -20,14 +20,23 @@ impl Account {
     }
 
     /// Answers whether the picture of this item is wanted. One read for a picture that is current.
-    pub(in crate::account) fn follow_picture(self: &Arc<Self>, asker: Asker, re: u64, source: PictureSource) {
+    pub(in crate::account) fn follow_picture(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        mut source: PictureSource,
+    ) {
         let handle = asker.session.handle;
         let user = asker.session.user;
         let may = asker.site.site.settings.members.pictures != MemberPictures::Off
             && !asker.shadowed
             && self.picture_maker.get().is_some();
+        if !may {
+            // No item: an older picture ends with its own.
+            source.version = 0;
+        }
         let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, change: OwnPictureChange| {
-            this.sessions.answer(handle, re, Event::Picture { wanted: may && change.wanted });
+            this.sessions.answer(handle, re, Event::Picture { wanted: change.wanted });
             this.picture_changed(change.changed);
         });
         self.store.follow_picture(user, source, done);
@@ -41,23 +50,17 @@ impl Account {
         picture: PublishedPicture,
     ) {
         let handle = asker.session.handle;
-        let maker = self.picture_maker.get();
         let is_off = asker.site.site.settings.members.pictures == MemberPictures::Off;
-        let refusal = match maker {
-            _ if asker.guest || is_off => Some(Refusal::NotAllowed),
-            None => Some(Refusal::NotAllowed),
-            Some(_) if picture.bytes.len() > PUBLISHED_PICTURE_BYTES => Some(Refusal::BadValue),
-            Some(_) => None,
+        let outcome = match self.picture_maker.get() {
+            // Others would not see it.
+            _ if asker.guest || asker.shadowed || is_off => Err(Refusal::NotAllowed),
+            None => Err(Refusal::NotAllowed),
+            Some(_) if picture.bytes.len() > PUBLISHED_PICTURE_BYTES => Err(Refusal::BadValue),
+            Some(maker) => maker.wanted(asker.session.user, picture),
         };
-        match (refusal, maker) {
-            (Some(refusal), _) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
-            (None, maker) => {
-                self.sessions.answer(handle, re, Event::Picture { wanted: false });
-                // Others would not see it.
-                if let Some(maker) = maker.filter(|_| !asker.shadowed) {
-                    maker.wanted(asker.session.user, picture);
-                }
-            }
+        match outcome {
+            Ok(()) => self.sessions.answer(handle, re, Event::Picture { wanted: false }),
+            Err(refusal) => self.sessions.refuse(handle, AnswerTo::Request(re), refusal),
         }
     }
 

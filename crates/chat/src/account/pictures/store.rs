@@ -5,11 +5,10 @@ use crate::{Done, FileType, UserId, UserRow};
 
 /// A slice of [`Store`](crate::Store).
 ///
-/// A picture is *current* while its item is the newest one of its list, and everybody may read the list. A picture that is not current
-/// is removed by every request about it. The site's setting [`MemberPictures`](super::MemberPictures) decides with each change, and with each token of
+/// A picture is *current* while its item is the newest one of its list, and everybody may read the list. The site's setting [`MemberPictures`](super::MemberPictures) decides with each change, and with each token of
 /// the user, which picture the profile shows.
 pub trait OwnPictureStore: Send + Sync + 'static {
-    /// Removes the picture if it is not current, and shows what the setting of now chooses.
+    /// Removes the picture if it is not current, unless this item is: then its picture follows. Shows what the setting of now chooses.
     fn follow_picture(&self, user: UserId, source: PictureSource, done: Done<OwnPictureChange>);
     /// Keeps a picture, if its item is current. Replaces the one before.
     fn put_own_picture(&self, user: UserId, picture: NewOwnPicture, done: Done<OwnPictureChange>);
@@ -29,6 +28,7 @@ pub struct NewOwnPicture {
 pub struct OwnPictureChange {
     /// The user with another picture than before. None: others see no change.
     pub changed: Option<UserRow>,
-    /// The item is current, and the user's picture does not come from it.
+    /// The item is current, and the user's picture does not come from it. Its picture must be made, or the request
+    /// repeated without it.
     pub wanted: bool,
 }
