@@ -137,6 +137,7 @@ const ROUTERS = [
     ['crates/web/src/site_api/stickers.rs'],
   ],
   [{ title: 'Files' }, ['crates/web/src/files/mod.rs']],
+  [{ title: 'Pictures of members' }, ['crates/web/src/own_pictures.rs']],
   [{ title: 'Calls' }, ['crates/web/src/ice.rs']],
   [{ title: 'The node itself' }, ['crates/server/src/status.rs']],
 ];
@@ -169,6 +170,7 @@ const SAID = {
   'PUT /v1/files/{site}/{id}/{name}':
     'The upload of an XMPP app, with the token of its [slot](../design/files.md#files-from-apps); without one it is `bad_link`.',
   'GET /v1/room-pictures/{site}/{id}': 'The uploaded picture of a room, by the `picture` of the room.',
+  'GET /v1/pictures/{site}/{id}': 'The picture that a member has set in an app, by the `picture` of the person.',
   'POST /v1/ice': 'STUN and TURN servers with short-lived credentials, for a member’s token.',
   'GET /healthz': '`ok` while the process runs.',
   'GET /readyz': '200 if the node accepts new sessions, else 503.',

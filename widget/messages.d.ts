@@ -907,6 +907,7 @@ declare module 'virtual:messages' {
         mute: string;
         ban: string;
         kick: string;
+        remove_picture: string;
         unmute: string;
         unban: string;
       };
@@ -943,6 +944,7 @@ declare module 'virtual:messages' {
         unpin: string;
         close_poll: string;
         remove_preview: string;
+        remove_picture: string;
         end_link: string;
         invite: string;
         erase: string;

@@ -25,6 +25,7 @@ mod messages;
 mod nonsense;
 mod notifications;
 mod occupancy;
+mod own_pictures;
 mod port;
 mod presence;
 mod previews;

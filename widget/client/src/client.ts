@@ -382,6 +382,8 @@ export interface KnownPerson {
   user: string;
   name: string;
   avatar?: string;
+  /** Path on the server of the picture that the person has set in an app. */
+  picture?: string;
   guest: boolean;
 }
 

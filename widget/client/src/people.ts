@@ -8,6 +8,11 @@ import type { Contact, ContactState, Event, Person, Presence } from './wire.ts';
 export const UNKNOWN: PresenceView = { presence: 'unknown' };
 const OFFLINE: PresenceView = { presence: 'offline' };
 
+type Face = Pick<Person, 'name' | 'avatar' | 'picture' | 'guest'>;
+
+export const sameFace = (a: Face, b: Face): boolean =>
+  a.name === b.name && a.avatar === b.avatar && a.picture === b.picture && a.guest === b.guest;
+
 export class People {
   readonly byUser = new Map<string, KnownPerson>();
   readonly contacts = new Map<string, ContactState>();
@@ -27,11 +32,12 @@ export class People {
   }
 
   met(person: Person): void {
-    const { user, name, avatar, guest = false, presence } = person;
+    const { user, name, avatar, picture, guest = false, presence } = person;
     const old = this.byUser.get(user);
     if (presence !== undefined && user !== this.me()) this.shows(user, presence, this.#lastSeen(user));
-    if (old && old.name === name && old.avatar === avatar && old.guest === guest) return;
-    this.byUser.set(user, { user, name, guest, ...(avatar !== undefined && { avatar }) });
+    const now: KnownPerson = { user, name, guest, ...(avatar && { avatar }), ...(picture && { picture }) };
+    if (old && sameFace(old, now)) return;
+    this.byUser.set(user, now);
     if (user === this.me()) this.changed.add('me');
     this.changed.add(`person:${user}`).add(`conversation:${direct(user)}`);
     if (this.contacts.has(user)) this.changed.add('contacts');

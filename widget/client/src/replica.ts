@@ -190,6 +190,8 @@ export class Replica {
       }
       case 'renamed':
         return this.#renamed(event.renamed);
+      case 'person':
+        return people.met(event.person);
       case 'room':
         return conversations.room(event.conversation, event.room);
       case 'member_count': {

@@ -24,7 +24,7 @@ import { type ConversationState, isOwn, listOf } from './conversation_state.ts';
 import { around, type MessageRange, newest } from './message_range.ts';
 import { roomView, seenOf } from './message_view.ts';
 import { foreseen } from './pending_changes.ts';
-import { UNKNOWN } from './people.ts';
+import { sameFace, UNKNOWN } from './people.ts';
 import type { Replica } from './replica.ts';
 import type { Code, Contact, Room, Message as WireMessage } from './wire.ts';
 
@@ -397,10 +397,6 @@ function isIn(one: ConversationState, list: ListName): boolean {
 
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, at) => key === b[at]);
-}
-
-function sameFace(contact: Contact, person: KnownPerson): boolean {
-  return contact.name === person.name && contact.avatar === person.avatar && contact.guest === person.guest;
 }
 
 /** Merges `others` into `sorted`. A binary search places each one, so elements of `sorted` are not sorted again. */

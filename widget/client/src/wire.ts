@@ -726,7 +726,7 @@ export type Moderate = {
 };
 
 /** The actions of a moderator. */
-export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick" | "set_role" | "delete" | "take_report" | "close_report" | "reopen_report" | "approve" | "refuse" | "shadow_ban" | "lift_shadow_ban" | "set_level" | "raid" | "end_raid";
+export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick" | "remove_picture" | "set_role" | "delete" | "take_report" | "close_report" | "reopen_report" | "approve" | "refuse" | "shadow_ban" | "lift_shadow_ban" | "set_level" | "raid" | "end_raid";
 
 /** Role of a user on the whole site. */
 export type SiteRole = "member" | "moderator" | "admin";
@@ -861,6 +861,10 @@ export type Event =
       t: "renamed";
       renamed: Renamed;
       position: string;
+    }
+  | {
+      t: "person";
+      person: Person;
     }
   | {
       t: "marker";
@@ -1408,7 +1412,10 @@ export type Renamed = {
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
+  /** Address of the picture that the site gives. */
   avatar?: string;
+  /** Path on the server of the picture that the user has set in an app. The person then has no `avatar`. */
+  picture?: string;
   /** A guest, without an account. */
   guest?: boolean;
   /** The present presence. Absent if this user may not see it. */
@@ -1624,7 +1631,10 @@ export type Member = {
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
+  /** Address of the picture that the site gives. */
   avatar?: string;
+  /** Path on the server of the picture that the user has set in an app. The person then has no `avatar`. */
+  picture?: string;
   /** A guest, without an account. */
   guest?: boolean;
   /** The present presence. Absent if this user may not see it. */
@@ -2023,7 +2033,10 @@ export type Person = {
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
+  /** Address of the picture that the site gives. */
   avatar?: string;
+  /** Path on the server of the picture that the user has set in an app. The person then has no `avatar`. */
+  picture?: string;
   /** A guest, without an account. */
   guest?: boolean;
   /** The present presence. Absent if this user may not see it. */
@@ -2049,7 +2062,10 @@ export type Profile = {
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
+  /** Address of the picture that the site gives. */
   avatar?: string;
+  /** Path on the server of the picture that the user has set in an app. The person then has no `avatar`. */
+  picture?: string;
   /** A guest, without an account. */
   guest?: boolean;
   /** The present presence. Absent if this user may not see it. */
@@ -2116,7 +2132,10 @@ export type Contact = {
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;
+  /** Address of the picture that the site gives. */
   avatar?: string;
+  /** Path on the server of the picture that the user has set in an app. The person then has no `avatar`. */
+  picture?: string;
   /** A guest, without an account. */
   guest?: boolean;
   /** The present presence. Absent if this user may not see it. */

@@ -109,7 +109,7 @@ impl Default for Members {
             rename: false,
             remove: false,
             devices: false,
-            pictures: MemberPictures::default(),
+            pictures: MemberPictures::Fallback,
             deleted_name: "Deleted user".to_owned(),
         }
     }

@@ -13,6 +13,7 @@ const ACTS = [
   'ban',
   'shadow_ban',
   'kick',
+  'remove_picture',
   'set_level',
   'unmute',
   'unban',

@@ -2,7 +2,7 @@
 
 import type { KnownPerson, Presence } from '@kith/client';
 import { useState } from 'preact/hooks';
-import { useWording } from '../../app_context.tsx';
+import { useClient, useWording } from '../../app_context.tsx';
 import { hueOf, initialsOf } from './hue.ts';
 
 interface Props {
@@ -16,7 +16,8 @@ interface Props {
 
 export function Avatar({ person, size = 'medium', presence, room = false }: Props) {
   const [brokenUrl, setBrokenUrl] = useState('');
-  const url = safeImage(person.avatar);
+  const { server } = useClient();
+  const url = safeImage(person.picture ? server + person.picture : person.avatar);
   return (
     <span
       class={`avatar avatar-${size} ${room ? 'avatar-room' : ''}`}
