@@ -989,6 +989,9 @@ declare module 'virtual:messages' {
       };
       guard: string;
       values: {
+        off: string;
+        fallback: string;
+        prefer: string;
         open: string;
         read_only: string;
         closed: string;
@@ -1099,6 +1102,7 @@ declare module 'virtual:messages' {
           rename: string;
           remove: string;
           devices: string;
+          pictures: string;
           deleted_name: string;
         };
         retention: {

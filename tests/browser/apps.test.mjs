@@ -1,8 +1,10 @@
-// Apps of a member: an app password made in the widget signs an XMPP client in until it is revoked.
+// Apps of a member: an app password made in the widget signs an XMPP client in until it is revoked, and the picture that an app publishes is
+// shown in the widget.
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { assertAccessible, launch, PHONE, until } from './browser.mjs';
+import { assertAccessible, launch, PHONE, shot, until } from './browser.mjs';
 import { freePort, Kith } from './kith.mjs';
 import { asMembers } from './widget.mjs';
 import { XmppClient } from './xmpp.mjs';
@@ -81,6 +83,64 @@ test('a password made in the widget signs an app in, messages go both ways, and 
     assert.equal(again.failure, 'not-authorized');
     again.end();
   });
+});
+
+/** The base64 of a PNG, 300 pixels wide and high. */
+const png = (page, colour) =>
+  page.evaluate(fill => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 300 });
+    const pen = canvas.getContext('2d');
+    Object.assign(pen, { fillStyle: fill }).fillRect(0, 0, 300, 300);
+    Object.assign(pen, { fillStyle: 'white' }).fillRect(90, 90, 120, 120);
+    return canvas.toDataURL('image/png').split(',')[1];
+  }, colour);
+
+/** Publishes an avatar (XEP-0084). Without data: removes it. */
+async function publishAvatar(app, data) {
+  const id = data ? createHash('sha1').update(Buffer.from(data, 'base64')).digest('hex') : 'none';
+  const item = (node, payload) =>
+    `<iq type='set' id='${node}-${id}'><pubsub xmlns='http://jabber.org/protocol/pubsub'>` +
+    `<publish node='urn:xmpp:avatar:${node}'><item id='${id}'>${payload}</item></publish></pubsub></iq>`;
+  const info = `<info id='${id}' type='image/png' bytes='${Buffer.from(data ?? '', 'base64').length}'/>`;
+  if (data) app.send(item('data', `<data xmlns='urn:xmpp:avatar:data'>${data}</data>`));
+  app.send(item('metadata', `<metadata xmlns='urn:xmpp:avatar:metadata'>${data ? info : ''}</metadata>`));
+  await app.gets(new RegExp(`<iq(?=[^>]* id=["']metadata-${id}["'])[^>]*>`));
+}
+
+test('a picture that an app publishes is shown in the widget of others until the app removes it', async () => {
+  await kith.setSite('demo', 'members.pictures=prefer');
+  await asMembers(browser, kith, ['anna', 'tom'], async (anna, tom) => {
+    await openApps(anna);
+    const { address, password } = await make(anna.page, 'Gajim');
+    const app = await XmppClient.signIn(port, address, password);
+    await tom.chatWith('Anna');
+    const face = tom.page.locator('kith-widget .chat-bar .avatar-image').first();
+    const shown = wanted => async () => {
+      const [src, width] = await face.evaluate(image => [image.src, image.complete && image.naturalWidth]);
+      return wanted.test(src) && width > 0 && { src, width };
+    };
+    await until(shown(/\/demo\/avatar\/anna/), 'the picture of the site');
+
+    await publishAvatar(app, await png(tom.page, 'teal'));
+    const first = await until(shown(/\/v1\/pictures\//), 'the picture of the app');
+    assert.equal(first.width, 256, 'it was encoded anew');
+    assert.equal(new URL(first.src).origin, kith.url);
+    const answer = await fetch(first.src);
+    assert.equal(answer.headers.get('content-type'), 'image/png');
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    await publishAvatar(app, await png(tom.page, 'crimson'));
+    await until(async () => {
+      const now = await shown(/\/v1\/pictures\//)();
+      return now && now.src !== first.src;
+    }, 'another picture has another address');
+    await shot(tom.page, 'own_picture');
+
+    await publishAvatar(app, undefined);
+    await until(shown(/\/demo\/avatar\/anna/), 'the picture of the site again');
+    assert.equal((await fetch(first.src)).status, 404);
+    app.end();
+  });
+  await kith.setSite('demo', 'members.pictures=fallback');
 });
 
 test('on a phone, by keyboard: the password has the focus once it is made', async () => {

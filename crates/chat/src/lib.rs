@@ -57,8 +57,8 @@ pub use account::guest_merge::{Merge, MergeStore};
 pub use account::items;
 pub use account::items::ItemStore;
 pub use account::pictures::{
-    MadePicture, MemberPictures, NewOwnPicture, OWN_PICTURE_BYTES, OwnPictureChange, OwnPictureId,
-    OwnPictureStore, PUBLISHED_PICTURE_BYTES, PictureMaker, PictureSource, PublishedPicture,
+    MadePicture, NewOwnPicture, OWN_PICTURE_BYTES, OwnPictureChange, OwnPictureId, OwnPictureStore,
+    PUBLISHED_PICTURE_BYTES, PictureMaker, PictureSource, PublishedPicture,
 };
 pub use account::profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
@@ -177,7 +177,7 @@ pub use site::mail_address::MailAddress;
 pub use site::raid::Raid;
 pub use site::retention::{Retention, RoomRetention, Trim};
 pub use site::roles::{By, RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
-pub use site::settings::{Settings, SettingsError};
+pub use site::settings::{MemberPictures, Settings, SettingsError};
 pub use site::store::SiteStore;
 pub use site::trust::{Level, Trust, level};
 pub use site::{Mode, Secret, SecretKind, Site};

@@ -469,6 +469,17 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
             0,
             Request::new(re, chat::items::Command::Delete { list: "l".into(), id: "i".into(), notify: true }),
         ),
+        (0, Request::new(re, account::Command::FollowPicture { source: picture_source() })),
+        (
+            0,
+            Request::new(
+                re,
+                account::Command::MakePicture(Box::new(chat::PublishedPicture {
+                    source: picture_source(),
+                    bytes: [0; 100].into(),
+                })),
+            ),
+        ),
         (
             0,
             Request::new(
@@ -777,4 +788,8 @@ fn a_flood_of_reactions_costs_a_room_less_than_its_own_bytes() {
     }
     let [down, _] = room.most_heard();
     assert!(down <= up, "{down} bytes down to each member for {up} up");
+}
+
+fn picture_source() -> chat::PictureSource {
+    chat::PictureSource { list: "l".into(), version: 1 }
 }

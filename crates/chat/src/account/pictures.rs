@@ -5,7 +5,7 @@
 //! checks that whenever it changes the picture, so a picture that was made late never replaces a newer one.
 //!
 //! [`Profile::avatar`](crate::Profile) has the picture that others see: an address of the site, or the [text](OwnPictureId::avatar) of an
-//! own picture. Only the store chooses between the two, by the site's setting [`MemberPictures`].
+//! own picture. Only the store chooses between the two, by the site's setting [`MemberPictures`](crate::MemberPictures).
 
 mod change;
 mod store;
@@ -23,29 +23,6 @@ use crate::{FileType, Refusal, SiteId, UserId};
 pub const PUBLISHED_PICTURE_BYTES: usize = 128 * 1024;
 /// The longest picture that is kept.
 pub const OWN_PICTURE_BYTES: usize = 64 * 1024;
-
-/// Whether pictures that members set in apps are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemberPictures {
-    Off,
-    /// Only for members to whom the site gives no picture.
-    #[default]
-    Fallback,
-    /// In place of the picture of the site.
-    Prefer,
-}
-
-impl MemberPictures {
-    /// The picture that others see, of the site's and the user's own.
-    pub fn shown(self, of_site: Option<Arc<str>>, own: Option<Arc<str>>) -> Option<Arc<str>> {
-        match self {
-            MemberPictures::Off => of_site,
-            MemberPictures::Fallback => of_site.or(own),
-            MemberPictures::Prefer => own.or(of_site),
-        }
-    }
-}
 
 /// An own picture. The number is a digest of the user and the bytes, so equal pictures of two users differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -145,22 +122,6 @@ mod tests {
     use super::*;
 
     const USER: UserId = UserId { site: SiteId(3), num: 7 };
-
-    #[test]
-    fn the_setting_chooses_between_two_pictures() {
-        let (site, own) = (|| Some(Arc::from("/a.png")), || Some(Arc::from("own:1")));
-        let table = [
-            (MemberPictures::Off, [site(), None]),
-            (MemberPictures::Fallback, [site(), own()]),
-            (MemberPictures::Prefer, [own(), own()]),
-        ];
-        for (setting, [with_site, without]) in table {
-            assert_eq!(setting.shown(site(), own()), with_site, "{setting:?}");
-            assert_eq!(setting.shown(None, own()), without, "{setting:?}");
-            assert_eq!(setting.shown(site(), None), site(), "{setting:?}");
-            assert_eq!(setting.shown(None, None), None, "{setting:?}");
-        }
-    }
 
     #[test]
     fn an_own_picture_is_read_from_a_profile_again() {

@@ -4,12 +4,13 @@
 //! nothing; a changed one replaces it at once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::is_domain;
-use crate::{CallsFrom, Filters, MOST_IN_GROUP, MemberPictures, Raid, Retention, Timestamp, Trust};
+use crate::{CallsFrom, Filters, MOST_IN_GROUP, Raid, Retention, Timestamp, Trust};
 
 /// A document of an older version lacks new settings, and then their defaults hold. Additions of a newer version are kept and written back.
 /// An unreadable part has its strictest value, and is kept unchanged, too.
@@ -111,6 +112,29 @@ impl Default for Members {
             devices: false,
             pictures: MemberPictures::Fallback,
             deleted_name: "Deleted user".to_owned(),
+        }
+    }
+}
+
+/// Whether pictures that members set in apps are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemberPictures {
+    Off,
+    /// Only for members to whom the site gives no picture.
+    #[default]
+    Fallback,
+    /// In place of the picture of the site.
+    Prefer,
+}
+
+impl MemberPictures {
+    /// The picture that others see, of the site's and the user's own.
+    pub fn shown(self, of_site: Option<Arc<str>>, own: Option<Arc<str>>) -> Option<Arc<str>> {
+        match self {
+            MemberPictures::Off => of_site,
+            MemberPictures::Fallback => of_site.or(own),
+            MemberPictures::Prefer => own.or(of_site),
         }
     }
 }
@@ -651,6 +675,22 @@ mod tests {
                 && strict.access == Access::Closed
                 && strict.calls.group == 0
         );
+    }
+
+    #[test]
+    fn the_setting_chooses_between_two_pictures() {
+        let (site, own) = (|| Some(Arc::from("/a.png")), || Some(Arc::from("own:1")));
+        let table = [
+            (MemberPictures::Off, [site(), None]),
+            (MemberPictures::Fallback, [site(), own()]),
+            (MemberPictures::Prefer, [own(), own()]),
+        ];
+        for (setting, [with_site, without]) in table {
+            assert_eq!(setting.shown(site(), own()), with_site, "{setting:?}");
+            assert_eq!(setting.shown(None, own()), without, "{setting:?}");
+            assert_eq!(setting.shown(site(), None), site(), "{setting:?}");
+            assert_eq!(setting.shown(None, None), None, "{setting:?}");
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    MadePicture, MemberPictures, NewOwnPicture, OwnPictureChange, OwnPictureId, PUBLISHED_PICTURE_BYTES,
-    PictureMaker, PictureSource, PublishedPicture,
+    MadePicture, NewOwnPicture, OwnPictureChange, OwnPictureId, PUBLISHED_PICTURE_BYTES, PictureMaker,
+    PictureSource, PublishedPicture,
 };
 use crate::account::items::{ItemChange, ItemNews};
 use crate::account::{Account, Event};
@@ -12,7 +12,7 @@ use crate::command::AnswerTo;
 use crate::session::{Asker, Completion, Handles, Watching};
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Done, FileType, Refusal, Respond, UserId, UserRow};
+use crate::{Done, FileType, MemberPictures, Refusal, Respond, UserId, UserRow};
 
 impl Account {
     pub(crate) fn pictures_by(&self, maker: Arc<dyn PictureMaker>) {

@@ -5,7 +5,7 @@ use crate::{Done, FileType, UserId, UserRow};
 
 /// A slice of [`Store`](crate::Store).
 ///
-/// A picture is *current* while its item is the newest one of its list, and everybody may read the list. The site's setting [`MemberPictures`](super::MemberPictures) decides with each change, and with each token of
+/// A picture is *current* while its item is the newest one of its list, and everybody may read the list. The site's setting [`MemberPictures`](crate::MemberPictures) decides with each change, and with each token of
 /// the user, which picture the profile shows.
 pub trait OwnPictureStore: Send + Sync + 'static {
     /// Removes the picture if it is not current, unless this item is: then its picture follows. Shows what the setting of now chooses.

@@ -30,6 +30,7 @@ export const SETTINGS = {
   'members.rename': { is: 'switch', default: false },
   'members.remove': { is: 'switch', default: false },
   'members.devices': { is: 'switch', default: false },
+  'members.pictures': { is: 'choice', values: ['fallback', 'off', 'prefer'], default: 'fallback' },
   'members.deleted_name': { is: 'text', default: 'Deleted user' },
   'invitations.moderators_only': { is: 'switch', default: false },
   'rooms.members': { is: 'number', least: 0, most: 4294967295, default: 0 },
