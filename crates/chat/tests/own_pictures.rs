@@ -103,6 +103,10 @@ impl Studio {
     }
 }
 
+fn sanction(user: &str, kind: SanctionKind) -> Moderate {
+    Moderate::Sanction { user: sub(user), room: None, kind, until: Timestamp::MAX, reason: "Spam".into() }
+}
+
 fn own(user: &Device, bytes: &[u8]) -> Option<String> {
     Some(OwnPictureId::of(user.session.user, bytes).avatar().to_string())
 }
@@ -169,13 +173,6 @@ fn guests_and_muted_members_have_none_and_nobody_sees_that_of_a_shadow_banned_on
     let guest = studio.scene.sign_in_guest("g");
     assert_eq!(studio.publish(&guest, b"a"), Err(Refusal::NotAllowed));
     let [ann, bob] = ["ann", "bob"].map(|user| studio.scene.sign_in(user, "tab"));
-    let sanction = |user: &str, kind| Moderate::Sanction {
-        user: sub(user),
-        room: None,
-        kind,
-        until: Timestamp::MAX,
-        reason: "Spam".into(),
-    };
     studio.act(sanction("ann", SanctionKind::Mute));
     assert_eq!(studio.publish(&ann, b"a"), Err(Refusal::Muted));
     studio.act(sanction("bob", SanctionKind::Shadow));
@@ -200,6 +197,10 @@ fn a_picture_that_was_made_after_a_ban_or_a_newer_item_is_dropped() {
     studio.act(Moderate::RemovePicture { user: sub("ann") });
     assert_eq!(studio.seen(&bob), [None]);
     assert_eq!(studio.bytes(OwnPictureId::of(ann.session.user, b"b")), Err(Refusal::NoSuchFile));
+    studio.publish(&ann, b"c").unwrap();
+    studio.act(sanction("ann", SanctionKind::Ban));
+    studio.make();
+    assert_eq!(studio.bytes(OwnPictureId::of(ann.session.user, b"c")), Err(Refusal::NoSuchFile));
 }
 
 #[test]

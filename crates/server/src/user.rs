@@ -8,8 +8,8 @@ use std::path::Path;
 
 use chat::{
     By, ERASE_SLICE, EraseStore, GuestProof, Level, Merge, MergeStore, MessagesAfterErasure, ModerationStore,
-    ModeratorAct, NewErasure, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow, UserStore,
-    token,
+    ModeratorAct, NewErasure, OwnPictureId, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow,
+    UserStore, token,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +71,8 @@ fn show(args: &UserOne, loaded: &Loaded) -> Outcome {
     }
     print_with(|out| {
         writeln!(out, "user       {}\nname       {}", user.profile.sub, user.profile.name)?;
-        writeln!(out, "avatar     {}", user.profile.avatar.as_deref().unwrap_or("none"))?;
+        let (avatar, picture) = pictures(&user);
+        writeln!(out, "avatar     {}", avatar.or(picture.as_deref()).unwrap_or("none"))?;
         writeln!(out, "guest      {}\nbanned     {}", yes(user.profile.guest), yes(user.banned))?;
         writeln!(out, "role       {}\nmuted      {}", user.on_site.role.word(), yes(user.on_site.muted))?;
         let set = if user.on_site.fixed { " (set by a moderator)" } else { "" };
@@ -220,11 +221,20 @@ fn report(args: &UserOne, user: &UserRow, what: &str) -> Outcome {
     print_with(|out| writeln!(out, "{} {what}", args.user))
 }
 
+/// The address that the site gives, or the path of the picture that the user has set in an app.
+fn pictures(user: &UserRow) -> (Option<&str>, Option<String>) {
+    let avatar = user.profile.avatar.as_deref();
+    let own = avatar.and_then(|avatar| OwnPictureId::of_avatar(user.id.site, avatar));
+    (avatar.filter(|_| own.is_none()), own.map(web::own_picture_path))
+}
+
 fn as_json(user: &UserRow) -> Value {
+    let (avatar, picture) = pictures(user);
     json!({
         "user": user.profile.sub.as_str(),
         "name": &*user.profile.name,
-        "avatar": user.profile.avatar.as_deref(),
+        "avatar": avatar,
+        "picture": picture,
         "guest": user.profile.guest,
         "banned": user.banned,
         "role": user.on_site.role.word(),

@@ -73,7 +73,10 @@ fn follow(batch: &mut Batch<'_>, id: UserId, source: &PictureSource) -> Outcome<
 fn put(batch: &mut Batch<'_>, id: UserId, new: &NewOwnPicture) -> Outcome<OwnPictureChange> {
     let NewOwnPicture { source, made } = new;
     let db = batch.db;
-    let Some(row) = user::by_id(db, id)? else { return Ok(OwnPictureChange::default()) };
+    // The ban came while the picture was made.
+    let Some(row) = user::by_id(db, id)?.filter(|row| !row.banned) else {
+        return Ok(OwnPictureChange::default());
+    };
     if !is_current(db, id, source)? {
         return follow(batch, id, source);
     }

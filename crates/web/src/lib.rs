@@ -46,7 +46,7 @@ pub use ice::ice_routes;
 pub use import::{IMPORT_LINE_BYTES, parse_import_line};
 pub use key::{SessionKeys, is_same};
 pub use live::ECHO_BYTES;
-pub use own_pictures::{made_picture, own_picture_routes};
+pub use own_pictures::{made_picture, own_picture_routes, path as own_picture_path};
 pub use rest::Client;
 pub use site_api::{NotMade, new_sticker, site_api, sticker_routes};
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -16,12 +15,12 @@ use chat::{FileType, MadePicture, Node, OWN_PICTURE_BYTES, OwnPictureId, Refusal
 use ring::rand::{SecureRandom, SystemRandom};
 use tokio::sync::oneshot;
 
-use crate::files::{PictureFault, Pictures};
+use crate::files::{PictureFault, Pictures, Refused};
 
 const PATH: &str = "/v1/pictures/";
 
 /// Where an own picture is, on the server.
-pub(crate) fn path(id: OwnPictureId) -> String {
+pub fn path(id: OwnPictureId) -> String {
     format!("{PATH}{}/{id}", id.site.0)
 }
 
@@ -46,8 +45,7 @@ async fn picture(State(node): State<Arc<Node>>, Path((site, id)): Path<(String, 
             ];
             (fields, bytes).into_response()
         }
-        Err(Refusal::NoSuchFile) => StatusCode::NOT_FOUND.into_response(),
-        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Err(refusal) => Refused::from(refusal).response().into_response(),
     }
 }
 

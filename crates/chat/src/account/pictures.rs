@@ -51,6 +51,11 @@ impl OwnPictureId {
         OwnPictureId::parse(site, avatar.strip_prefix(OWN)?)
     }
 
+    /// Whether the picture of a profile is the user's own, on whatever site.
+    pub fn is_avatar(avatar: &str) -> bool {
+        avatar.starts_with(OWN)
+    }
+
     /// Parses 32 hexadecimal digits in lower case.
     pub fn parse(site: SiteId, text: &str) -> Option<OwnPictureId> {
         let is_id = text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

@@ -1,6 +1,6 @@
 //! The message that a service worker gets: see "Notifications" in `docs/protocol.md`.
 
-use chat::{News, Push, PushNotice, Ring, Timestamp};
+use chat::{News, OwnPictureId, Push, PushNotice, Ring, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::wording::{self, words};
@@ -70,7 +70,9 @@ fn ring(fields: &mut Map<String, Value>, ring: &Ring, stage: &str, body: &str, n
 }
 
 fn icon(fields: &mut Map<String, Value>, address: Option<&str>) {
-    if let Some(address) = address.filter(|address| address.len() <= ICON_BYTES) {
+    // An own picture is on this server, whose address the page's service worker does not know.
+    let is_usable = |address: &&str| address.len() <= ICON_BYTES && !OwnPictureId::is_avatar(address);
+    if let Some(address) = address.filter(is_usable) {
         fields.insert("icon".into(), address.into());
     }
 }

@@ -78,6 +78,7 @@ fn each_address_of_the_reference_exists_and_works_as_documented() {
     sessions(&scratch, &mut asker);
     the_site(&scratch, &mut asker, &mut anna, &message);
     stickers(&scratch, &mut asker);
+    pictures(&mut asker);
     files(&scratch, &mut asker);
     let ice = asker.ask(
         "POST",
@@ -194,6 +195,13 @@ fn stickers(scratch: &Scratch, asker: &mut Asker<'_>) {
     assert!(got.status == 200 && got.head.contains("image/png"), "{}", got.head);
     let gone = asker.ask("DELETE", &format!("{all}/{{sticker}}"), &one(&sticker), &auth, "");
     assert_eq!(gone.status, 200, "{}", gone.body);
+}
+
+/// Without an app, so no member has set a picture.
+fn pictures(asker: &mut Asker<'_>) {
+    let path = format!("/v1/pictures/1/{:032x}", 7);
+    let refused = asker.ask("GET", "/v1/pictures/{site}/{id}", &path, &[], "");
+    assert!(refused.status == 404 && refused.body.contains("no_such_file"), "{}", refused.body);
 }
 
 /// By tus 1.0.0, then by the link in the receiver's message.

@@ -13,7 +13,7 @@ use crate::request_limit;
 
 /// A refusal, as the client gets it.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(crate) struct Refused {
     status: u16,
     code: Code,
     text: String,
@@ -43,7 +43,7 @@ impl Refused {
         self.code
     }
 
-    pub(super) fn response(&self) -> Response<Body> {
+    pub(crate) fn response(&self) -> Response<Body> {
         let mut json = Vec::new();
         let (text, retry_after) = (self.text.as_str().into(), self.retry_after_ms);
         Event::Error { code: self.code, text, re: None, id: None, retry_after }.write(&mut json);

@@ -20,6 +20,7 @@ use chat::{Blobs, FileId, FileLimits, Node, RequestKind, SiteId, Timestamp};
 
 use crate::request_limit::limited;
 
+pub(crate) use asked::Refused;
 pub use finish::{Made, PictureFault, Pictures, Remade};
 pub use link::{Links, Slot};
 pub use picture_queue::{PictureBy, PictureQueue};

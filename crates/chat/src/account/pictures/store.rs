@@ -10,7 +10,7 @@ use crate::{Done, FileType, UserId, UserRow};
 pub trait OwnPictureStore: Send + Sync + 'static {
     /// Removes the picture if it is not current, unless this item is: then its picture follows. Shows what the setting of now chooses.
     fn follow_picture(&self, user: UserId, source: PictureSource, done: Done<OwnPictureChange>);
-    /// Keeps a picture, if its item is current. Replaces the one before.
+    /// Keeps a picture, if its item is current and the user is not banned. Replaces the one before.
     fn put_own_picture(&self, user: UserId, picture: NewOwnPicture, done: Done<OwnPictureChange>);
     /// Type and bytes of a picture, whether it is shown or not.
     fn own_picture(&self, id: OwnPictureId, done: Done<Option<(FileType, Vec<u8>)>>);

@@ -157,7 +157,8 @@ pub(super) fn create(
     node: Option<&str>,
     config: Option<&Form<'_>>,
 ) -> Result<(), StanzaError> {
-    let change = change(config)?;
+    let mut change = change(config)?;
+    change.access = change.access.or_else(|| node.map(avatar::default_access));
     let chosen = node.map(str::to_owned);
     let node =
         chosen.clone().unwrap_or_else(|| URL_SAFE_NO_PAD.encode(turn.gateway.rng.random::<[u8; 12]>()));
