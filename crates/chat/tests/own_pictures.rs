@@ -134,6 +134,21 @@ fn contacts_and_watchers_see_a_new_picture_and_a_blocked_user_does_not() {
 }
 
 #[test]
+fn an_invisible_member_is_not_revealed_by_a_new_picture() {
+    let mut studio = Studio::new(Mode::Open, config());
+    let [ann, bob] = ["ann", "bob"].map(|user| studio.scene.sign_in(user, "tab"));
+    studio.scene.befriend(&ann, &bob);
+    studio.scene.watch_contacts(&bob);
+    studio.scene.watch(&bob, &["ann"]);
+    studio.scene.command(&ann, presence::Command::Set(SetPresence::Invisible));
+    studio.scene.wait(600);
+    studio.scene.take(&bob);
+    studio.publish(&ann, b"a").unwrap();
+    studio.make();
+    assert_eq!((studio.seen(&ann), studio.seen(&bob)), (vec![own(&ann, b"a")], vec![]));
+}
+
+#[test]
 fn a_picture_that_cannot_be_read_ends_the_one_before() {
     let studio = Studio::new(Mode::Open, config());
     let ann = studio.scene.sign_in("ann", "tab");

@@ -226,7 +226,7 @@ impl ActObserver for Inner {
     }
 
     fn picture_removed(self: Arc<Self>, row: UserRow, list: Box<str>) {
-        self.account.picture_removed(row, list);
+        self.account.picture_removed(&row, list);
     }
 
     fn send_held(self: Arc<Self>, site: SiteId, by: By, report: u64, now: Timestamp, sent: Sent) {

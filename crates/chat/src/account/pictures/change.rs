@@ -9,10 +9,11 @@ use super::{
 use crate::account::items::{ItemChange, ItemNews};
 use crate::account::{Account, Event};
 use crate::command::AnswerTo;
+use crate::privacy::{Signal, Visibility};
 use crate::session::{Asker, Completion, Handles, Watching};
 use crate::store::unavailable;
 use crate::users::person;
-use crate::{Done, FileType, MemberPictures, Refusal, Respond, UserId, UserRow};
+use crate::{Done, FileType, MemberPictures, Refusal, Respond, UserId, UserRow, Viewpoint};
 
 impl Account {
     pub(crate) fn pictures_by(&self, maker: Arc<dyn PictureMaker>) {
@@ -97,22 +98,35 @@ impl Account {
     }
 
     /// A moderator has removed the picture, and the items of the list from which it came.
-    pub(crate) fn picture_removed(self: &Arc<Self>, row: UserRow, list: Box<str>) {
+    pub(crate) fn picture_removed(self: &Arc<Self>, row: &UserRow, list: Box<str>) {
         let user = row.profile.sub.clone();
         let news = ItemNews { user, list, change: ItemChange::Emptied };
         self.publish_item(row.id, news, true);
-        self.picture_changed(Some(row));
+        self.publish_card(row, true);
+    }
+
+    /// A change of an invisible user would reveal them, so others find it when they read the card next.
+    fn picture_changed(self: &Arc<Self>, row: Option<UserRow>) {
+        let Some(row) = row else { return };
+        let here = self.sessions.lock(row.id).user(row.id).map(|here| (here.privacy, here.chosen));
+        let (privacy, chosen) = here.unwrap_or((row.privacy, row.presence));
+        let is_shown = self.sites.by_id(row.id.site).is_some_and(|live| {
+            Visibility { privacy, chosen }.sends(Signal::Typing, live.site.mode, Viewpoint::CONTACT)
+        });
+        self.publish_card(&row, is_shown);
     }
 
     /// Sends the new card to the user's sessions, and to those that show the user now. Not to members of rooms who show somebody else:
-    /// they get it with the next message.
-    pub(crate) fn picture_changed(self: &Arc<Self>, row: Option<UserRow>) {
-        let Some(row) = row else { return };
-        self.users.recent().user_is(&row);
+    /// they get it when they next ask for it.
+    fn publish_card(self: &Arc<Self>, row: &UserRow, to_others: bool) {
+        self.users.recent().user_is(row);
         let user = row.id;
-        let event = Event::Card(Arc::new(person(&row, None)));
+        let event = Event::Card(Arc::new(person(row, None)));
         let mut to = Handles::new();
         self.sessions.lock(user).live(user, None, &mut to);
+        if !to_others {
+            return self.sessions.send_all(&to, event);
+        }
         to.extend(self.presences.watching(user));
         let this = Arc::clone(self);
         self.users.with_contacts_of(vec![user], move |contacts| {
