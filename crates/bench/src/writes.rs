@@ -50,6 +50,7 @@ impl Writer {
         // Only the group decides when to commit, and neither the disk nor checkpoints of the log are measured: their
         // cost in one operation is random.
         let options = Options {
+            interval: Duration::ZERO,
             gather: Duration::ZERO,
             synchronous: Synchronous::Normal,
             checkpoint_pages: 1 << 30,

@@ -1,7 +1,8 @@
-//! Measures an append and a login: `cargo run --release -p store --example append_bench [messages] [directory]`.
+//! Measures an append and a login: `cargo run --release -p store --example append_bench [messages] [users] [directory]`.
 //!
 //! The stress shape: 1,000 users in groups of 10, 100-byte bodies, each sender keeps 4 messages in flight. CPU is that
-//! of the store's own threads (Linux), without the thread that sends the requests.
+//! of the store's own threads (Linux), without the thread that sends the requests. Bytes are those that the process sends
+//! to the disk.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may stop where it stands")]
 
 use std::path::{Path, PathBuf};
@@ -14,7 +15,6 @@ use chat::{
 };
 use store::{Options, Sqlite};
 
-const USERS: u32 = 1_000;
 const GROUP: u32 = 10;
 const WINDOW: u32 = 4;
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -22,6 +22,7 @@ const NOW: Timestamp = Timestamp(1_700_000_000_000);
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let messages: u64 = arguments.next().map_or(300_000, |text| text.parse().unwrap());
+    let senders: usize = arguments.next().map_or(1_000, |text| text.parse().unwrap());
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = directory.join(format!("kith-bench-{}", std::process::id()));
     println!("before: {}", resident());
@@ -31,13 +32,14 @@ fn main() {
     println!("opened: {}", resident());
     let users = sign_ins(&store, site, "sign-in, new user", 15_000);
     sign_ins(&store, site, "sign-in, known user", 15_000);
-    appends(&store, &users[..USERS as usize], "append, first half", messages / 2, 0);
-    appends(&store, &users[..USERS as usize], "append, second half", messages / 2, messages / 2);
-    marks(&store, &users[..USERS as usize]);
+    appends(&store, &users[..senders], "append, first half", messages / 2, 0);
+    appends(&store, &users[..senders], "append, second half", messages / 2, messages / 2);
+    marks(&store, &users[..senders]);
     sign_ins(&store, site, "sign-in, 1 in 15 with 9 conversations", 15_000);
     histories(&store, &users);
-    paced(&store, &users, 2_000, 10_000);
-    one_by_one(&store, &users);
+    paced(&store, &users[..senders], 2_000, 10_000);
+    paced(&store, &users[..senders], 200, 2_000);
+    one_by_one(&store, &users[..senders]);
     println!("{:?}", store.stats());
     let bytes = |end: &str| std::fs::metadata(directory.join(format!("kith.db{end}"))).map_or(0, |m| m.len());
     println!("database {} MB, log {} MB", bytes("") >> 20, bytes("-wal") >> 20);
@@ -48,11 +50,17 @@ fn main() {
 
 /// Prints CPU and wall time of `work`, which performs `count` operations.
 fn measure<T>(what: &str, count: u64, work: impl FnOnce() -> T) -> T {
-    let (cpu, begin) = (store_cpu(), Instant::now());
+    let (cpu, bytes, begin) = (store_cpu(), written(), Instant::now());
     let answer = work();
-    let (cpu, wall) = (store_cpu().saturating_sub(cpu), begin.elapsed());
+    let (cpu, bytes, wall) = (store_cpu().saturating_sub(cpu), written() - bytes, begin.elapsed());
     let each = |time: Duration| time.as_secs_f64() * 1e6 / count as f64;
-    println!("{what}: {:.2} cpu-s/1M, {:.2} s/1M, {:.0}/s", each(cpu), each(wall), 1e6 / each(wall));
+    println!(
+        "{what}: {:.2} cpu-s/1M, {:.2} s/1M, {:.0}/s, {} bytes each",
+        each(cpu),
+        each(wall),
+        1e6 / each(wall),
+        bytes / count
+    );
     answer
 }
 
@@ -67,6 +75,12 @@ fn store_cpu() -> Duration {
         }
     }
     Duration::from_nanos(nanos)
+}
+
+/// Bytes that this process has sent to the disk.
+fn written() -> u64 {
+    let io = std::fs::read_to_string("/proc/self/io").unwrap();
+    io.lines().find_map(|line| line.strip_prefix("write_bytes: ")).unwrap().parse().unwrap()
 }
 
 fn resident() -> String {
@@ -123,8 +137,9 @@ fn appends(store: &Sqlite, users: &[UserId], what: &str, count: u64, first: u64)
         let (told, answers) = channel();
         let mut random = Random(first | 1);
         let mut sent = 0;
-        for user in 0..USERS * WINDOW {
-            append(store, users, user % USERS, first + sent, &mut random, tell(&told, user % USERS));
+        let each = users.len() as u32;
+        for user in 0..each * WINDOW {
+            append(store, users, user % each, first + sent, &mut random, tell(&told, user % each));
             sent += 1;
         }
         for _ in 0..count {
@@ -178,7 +193,7 @@ fn append(
 
 /// Both members of each pair mark everything as read.
 fn marks(store: &Sqlite, users: &[UserId]) {
-    let pairs = u64::from(USERS * (GROUP - 1));
+    let pairs = users.len() as u64 * u64::from(GROUP - 1);
     measure("mark", pairs, || {
         let (told, answers) = channel();
         for (at, user) in users.iter().enumerate() {
@@ -201,7 +216,7 @@ fn histories(store: &Sqlite, users: &[UserId]) {
     measure("newest 50 messages of a conversation", 2_000, || {
         let (told, answers) = channel();
         for at in 0..2_000 {
-            let user = at % USERS as usize / 2 * 2;
+            let user = at % 100 / 2 * 2;
             let conversation = ConversationId::direct(users[user], users[user + 1]).unwrap();
             let told = told.clone();
             let done = Box::new(move |outcome: Result<chat::HistoryPage, _>| {
@@ -218,23 +233,32 @@ fn histories(store: &Sqlite, users: &[UserId]) {
 fn paced(store: &Sqlite, users: &[UserId], rate: u32, count: u32) {
     let (told, answers) = channel();
     let mut random = Random(5);
-    let begin = Instant::now();
+    let (cpu, bytes, begin) = (store_cpu(), written(), Instant::now());
     for number in 0..count {
         let due = begin + Duration::from_secs(1) * number / rate;
         while let Some(wait) = due.checked_duration_since(Instant::now()) {
             std::thread::sleep(wait);
         }
         let told = told.clone();
-        append(store, users, number % USERS, 1 << 41 | u64::from(number), &mut random, move || {
-            told.send(due.elapsed()).unwrap();
-        });
+        append(
+            store,
+            users,
+            number % users.len() as u32,
+            u64::from(rate) << 41 | u64::from(number),
+            &mut random,
+            move || {
+                told.send(due.elapsed()).unwrap();
+            },
+        );
     }
     drop(told);
     let mut times: Vec<Duration> = answers.iter().collect();
     times.sort_unstable();
     let at = |percent: usize| times[times.len() * percent / 100];
     println!(
-        "{rate} appends a second: p50 {:?}, p99 {:?}, most {:?}",
+        "{rate} appends a second: {:.2} cpu-s/1M, {} bytes each, p50 {:?}, p99 {:?}, most {:?}",
+        (store_cpu() - cpu).as_secs_f64() * 1e6 / f64::from(count),
+        (written() - bytes) / u64::from(count),
         at(50),
         at(99),
         times[times.len() - 1]
@@ -251,7 +275,7 @@ fn one_by_one(store: &Sqlite, users: &[UserId]) {
             append(
                 store,
                 users,
-                number % USERS,
+                number % users.len() as u32,
                 1 << 40 | u64::from(number),
                 &mut random,
                 tell(&told, number),

@@ -210,7 +210,7 @@ impl<'a, 'b, 'c> Importer<'a, 'b, 'c> {
             Some(key) => self.seq_in(id, &key)?,
             None => None,
         };
-        let number = self.batch.next_number();
+        let number = self.batch.next_logged();
         let seq = newest.seq + 1;
         let append = chat::Append {
             conversation: id,

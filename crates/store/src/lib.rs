@@ -45,6 +45,7 @@ mod notify;
 mod open;
 mod options;
 mod own_picture;
+mod pace;
 mod poll;
 mod port;
 mod preview;

@@ -64,7 +64,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
         }
     };
     let mention = mentions_other(batch.db, id, append.from, &append.body)?;
-    let number = batch.next_number();
+    let number = batch.next_logged();
     insert(batch.db, append, number, seq, previous, mention)?;
     batch.state.sent.note(append.from, &append.client_id, number);
     batch.upsert(id, |direct| {

@@ -11,9 +11,21 @@ pub(crate) fn epoch(db: &Connection) -> Outcome<u32> {
     Ok(number(db, "epoch")? as u32)
 }
 
-/// The last commit that this connection sees.
+/// The last commit that this connection sees: the newest message's, or a later one that changed something else.
 pub(crate) fn position(db: &Connection, epoch: u32) -> Outcome<Position> {
-    Ok(Position { epoch, number: number(db, "position")? })
+    let sql = sql!("SELECT max(position) FROM message");
+    let newest: Option<i64> = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    Ok(Position { epoch, number: named_position(db)?.max(newest.unwrap_or(0) as u64) })
+}
+
+/// The position of the last commit whose last change was no new message.
+pub(crate) fn named_position(db: &Connection) -> Outcome<u64> {
+    number(db, "position")
+}
+
+/// Call before messages are removed outside of the writer: the newest one may have named the position.
+pub(crate) fn name_position(db: &Connection) -> Outcome<()> {
+    set_position(db, position(db, 0)?.number)
 }
 
 pub(crate) fn set_position(db: &Connection, number: u64) -> Outcome<()> {

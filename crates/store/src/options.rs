@@ -15,8 +15,10 @@ pub struct Options {
     pub queue_bytes: usize,
     /// Most requests in one transaction. Bounds how long the first request of a batch waits for the last.
     pub batch: usize,
-    /// How long the writer waits for more requests before it takes the next batch, if the last batch was large or the
-    /// disk slow. This saves commits and flushes, at the price of that much latency. A single request never waits.
+    /// Least time between the beginnings of two commits, if a wait brings more requests. This saves flushes, at the price
+    /// of that much latency.
+    pub interval: Duration,
+    /// How long the writer also waits after a large batch.
     pub gather: Duration,
     /// As `gather`, for writes that no client waits for: new users, and users who leave.
     pub gather_patient: Duration,
@@ -51,6 +53,7 @@ impl Default for Options {
             queue: 65_536,
             queue_bytes: 32 << 20,
             batch: 2_048,
+            interval: Duration::from_millis(2),
             gather: Duration::from_micros(500),
             gather_patient: Duration::from_millis(5),
             writer_cache_kib: 1_024,

@@ -18,7 +18,10 @@ const CONVERSATIONS: usize = 64;
 
 impl RetentionStore for Sqlite {
     fn trim(&self, site: SiteId, after: Option<u64>, trim: Trim, limit: u32, done: Done<Trimmed>) {
-        let slice = move |batch: &mut Batch<'_>| slice(batch.db, site, after, &trim, limit);
+        let slice = move |batch: &mut Batch<'_>| {
+            batch.name_position();
+            slice(batch.db, site, after, &trim, limit)
+        };
         self.shared.write_patiently(writer::write(slice, |outcome, _| done(outcome)));
     }
 }

@@ -1,8 +1,8 @@
 //! Recognises client ids that a user has sent before, as long as the message exists.
 //!
 //! Writing an index entry with each message would change one page per message and cost more than the message. So the
-//! ids of the newest messages are known in memory, by hash. Some thousand at a time move into the index, sorted by
-//! sender, a slice with each batch. After a crash they are read from the log.
+//! ids of the newest messages are known in memory, by hash. [`TOGETHER`] of them at a time are read from the log, sorted
+//! by sender, and moved into the index, a slice with each batch. After a crash they are read from the log.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -15,8 +15,11 @@ use crate::meta;
 
 pub(crate) struct Sent {
     hasher: RandomState,
+    is_loaded: bool,
     /// The index contains every message up to this position.
     indexed: u64,
+    /// The position of the newest message in `recent`.
+    newest: u64,
     /// Newer messages by a hash of sender and client id. Keys and values are the lower halves, so an entry has 9 bytes.
     /// A hit is checked in the log, so a false one costs only a search.
     recent: HashMap<u32, u32>,
@@ -32,7 +35,9 @@ pub(crate) struct Sent {
 struct Moving {
     /// The position of the last one.
     upto: u64,
-    /// In the order of the index.
+    /// Everything up to this position was read from the log.
+    read: u64,
+    /// In the order of positions while they are read, then in the order of the index.
     entries: Vec<Entry>,
     /// The number of entries that are in the index.
     done: usize,
@@ -48,12 +53,12 @@ struct Entry {
     length: u32,
 }
 
-/// Ids that move into the index together: the more, the fewer pages each costs. As many may come during the move. All
-/// of them fit in a table of 32,768 places (295 KB).
-const TOGETHER: usize = 12_288;
-/// Most ids in memory: twice [`TOGETHER`] and a batch.
-const RECENT: usize = 28_672;
-/// Fewest ids that move with one batch.
+/// Ids that move into the index together: the more, the fewer pages each costs. With 5,000 senders each has some twenty
+/// of them, which share a page.
+const TOGETHER: usize = 98_304;
+/// Most ids in memory: twice [`TOGETHER`] and some batches. All fit in a table of 262,144 places (2.4 MB).
+const RECENT: usize = 229_376;
+/// Fewest ids that are read or move with one batch.
 const SLICE: usize = 256;
 /// Most senders whose greatest id is known.
 const SENDERS: usize = 2_048;
@@ -62,7 +67,9 @@ impl Sent {
     pub(crate) fn new() -> Sent {
         Sent {
             hasher: RandomState::new(),
+            is_loaded: false,
             indexed: 0,
+            newest: 0,
             recent: HashMap::new(),
             clashes: Vec::new(),
             moving: None,
@@ -78,22 +85,36 @@ impl Sent {
         self.greatest.reserve(SENDERS);
     }
 
-    /// Reloads the state from the database.
+    /// Follows the database after another connection has changed it: reads the messages that it does not know. Entries
+    /// of removed messages stay, which costs a search each.
     pub(crate) fn load(&mut self, db: &Connection) -> Outcome<()> {
-        self.indexed = meta::sent_indexed(db)?;
-        self.recent.clear();
-        self.clashes.clear();
+        let indexed = meta::sent_indexed(db)?;
         self.greatest.clear();
-        self.moving = None;
+        if !self.is_loaded || indexed != self.indexed {
+            (self.is_loaded, self.indexed, self.newest) = (false, indexed, indexed);
+            self.recent.clear();
+            self.clashes.clear();
+            self.moving = None;
+        }
         let sql = sql!("SELECT site, sender, client_id, position FROM message WHERE position > $1");
         let mut statement = db.prepare_cached(sql)?;
-        let mut rows = statement.query([self.indexed as i64])?;
+        let mut rows = statement.query([self.newest as i64])?;
         while let Some(row) = rows.next()? {
             let user = UserId { site: SiteId(row.get(0)?), num: row.get(1)? };
             let client_id = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
             self.note(user, client_id, row.get::<_, i64>(3)? as u64);
         }
+        self.is_loaded = true;
         Ok(())
+    }
+
+    /// Follows a rollback to this position. If the index had moved on, [`load`](Self::load) notices.
+    pub(crate) fn roll_back(&mut self, committed: u64) {
+        let indexed = self.indexed;
+        self.recent.retain(|_, low| whole(indexed, *low) <= committed);
+        self.clashes.retain(|position| *position <= committed);
+        self.newest = self.newest.min(committed);
+        self.moving = None;
     }
 
     /// Position of the message with this id.
@@ -118,12 +139,13 @@ impl Sent {
         if let Some(clash) = self.recent.insert(self.hash(user, client_id), position as u32) {
             self.clashes.push(whole(self.indexed, clash));
         }
+        self.newest = self.newest.max(position);
     }
 
     /// Moves everything up to `newest` into the index.
     pub(crate) fn move_all(&mut self, db: &Connection, newest: u64) -> Outcome<()> {
         if self.moving.is_none() {
-            self.moving = Some(Moving::from_log(db, self.indexed, newest)?);
+            self.moving = Some(Moving::new(self.indexed, newest));
         }
         while self.moving.is_some() {
             self.move_some(db, 0, newest)?;
@@ -131,16 +153,19 @@ impl Sent {
         Ok(())
     }
 
-    /// Moves a slice into the index. Call in each transaction, with the size of its batch. More ids move than come, so
-    /// the move ends before [`TOGETHER`] new ones have come.
+    /// Reads or moves a slice. Call in each transaction, with the size of its batch. Four times as many ids are read,
+    /// and twice as many move, as come. So the move ends before [`TOGETHER`] new ones have come.
     pub(crate) fn move_some(&mut self, db: &Connection, batch: usize, newest: u64) -> Outcome<()> {
         if self.moving.is_none() {
             if self.recent.len() < TOGETHER {
                 return Ok(());
             }
-            self.moving = Some(Moving::from_log(db, self.indexed, newest)?);
+            self.moving = Some(Moving::new(self.indexed, newest));
         }
         let Some(moving) = &mut self.moving else { return Ok(()) };
+        if moving.read < moving.upto {
+            return moving.read_on(db, SLICE.max(4 * batch));
+        }
         // IGNORE: after a crash, a part of these rows may be in the index already.
         let sql = sql!(
             "INSERT INTO sent (site, user, client_id, position) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"
@@ -190,25 +215,35 @@ pub(crate) fn greatest_indexed(db: &Connection, user: UserId) -> Outcome<Option<
 }
 
 impl Moving {
-    fn from_log(db: &Connection, after: u64, upto: u64) -> Outcome<Moving> {
+    fn new(after: u64, upto: u64) -> Moving {
+        let entries = Vec::with_capacity(TOGETHER + TOGETHER / 8);
+        Moving { upto, read: after, entries, done: 0, ids: String::new() }
+    }
+
+    /// Reads a slice of about `count` entries. Sorts them after the last one.
+    fn read_on(&mut self, db: &Connection, count: usize) -> Outcome<()> {
         let sql = sql!(
             "SELECT site, sender, client_id, position FROM message WHERE position > $1 AND position <= $2"
         );
+        let upto = self.upto.min(self.read + count as u64);
         let mut statement = db.prepare_cached(sql)?;
-        let mut rows = statement.query([after as i64, upto as i64])?;
-        let (mut entries, mut ids) = (Vec::with_capacity(TOGETHER), String::new());
+        let mut rows = statement.query([self.read as i64, upto as i64])?;
         while let Some(row) = rows.next()? {
             let client_id = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-            entries.push(Entry {
+            self.entries.push(Entry {
                 user: UserId { site: SiteId(row.get(0)?), num: row.get(1)? },
                 position: row.get::<_, i64>(3)? as u64,
-                begin: ids.len() as u32,
+                begin: self.ids.len() as u32,
                 length: client_id.len() as u32,
             });
-            ids.push_str(client_id);
+            self.ids.push_str(client_id);
         }
-        entries.sort_unstable_by(|a, b| (a.user, id_of(&ids, a)).cmp(&(b.user, id_of(&ids, b))));
-        Ok(Moving { upto, entries, done: 0, ids })
+        self.read = upto;
+        if self.read == self.upto {
+            // Ids of one sender nearly always come in their order.
+            self.entries.sort_unstable_by_key(|entry| (entry.user, entry.position));
+        }
+        Ok(())
     }
 }
 

@@ -299,8 +299,11 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
     // running node notices these transactions and forgets the entries that it would have put into `sent`.
     let newest = sql!("DELETE FROM message WHERE site = $1 AND position > $2");
     let indexed = meta::sent_indexed(db)? as i64;
-    db.execute(dialect::FORGET_WORDS_AFTER, [i64::from(site.0), indexed])?;
-    db.execute(newest, [i64::from(site.0), indexed])?;
+    let transaction = begin(db)?;
+    meta::name_position(&transaction)?;
+    transaction.execute(dialect::FORGET_WORDS_AFTER, [i64::from(site.0), indexed])?;
+    transaction.execute(newest, [i64::from(site.0), indexed])?;
+    transaction.commit()?;
     let words = dialect::FORGET_WORDS_OF_SENT;
     let messages =
         sql!("DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = $1 LIMIT $2)");

@@ -1,7 +1,7 @@
 //! The one writer thread: group commit.
 //!
-//! While a transaction waits for the disk, requests queue up and form the next one. After a large batch, or on a slow
-//! disk, the writer waits a moment for more requests. A single request never waits.
+//! While a transaction waits for the disk, requests queue up and form the next one. `pace.rs` decides when the next one
+//! begins.
 
 use std::collections::HashMap;
 use std::mem;
@@ -19,6 +19,7 @@ use crate::counter::{self, Counted};
 use crate::dialect;
 use crate::fault::{Fault, Outcome};
 use crate::meta;
+use crate::pace::Pace;
 use crate::room::known_members::KnownMembers;
 use crate::search::{self, Indexed};
 use crate::sent::Sent;
@@ -78,10 +79,11 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     state.sent.allocate();
     let mut batch = Batch { db, state: &mut state };
     let mut jobs = Vec::new();
-    let mut gathers = false;
+    let mut is_busy = false;
+    let mut pace = Pace::default();
     batch.index(search::IDLE); // rows that the last writer left unindexed
     loop {
-        if gathers {
+        if is_busy {
             thread::sleep(shared.options.gather);
             shared.writes.gather(shared.options.gather_patient, shared.options.batch);
         }
@@ -92,13 +94,18 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
             batch.forget();
             release_pages(db);
         }
+        let wait = pace.wait(shared.options.interval, Instant::now());
+        if !wait.is_zero() {
+            thread::sleep(wait);
+        }
         if !shared.writes.take(&mut jobs, shared.options.batch) {
             return;
         }
         let begin = Instant::now();
+        pace.began(jobs.len(), begin);
         let refused = commit(&mut batch, &mut jobs);
         let took = begin.elapsed();
-        gathers = should_gather(jobs.len(), took);
+        is_busy = jobs.len() > FEW;
         shared.counters.committed(jobs.len(), took);
         batch.empty_log();
         complete_all(shared, batch.position(), jobs.drain(..).zip(refused));
@@ -111,19 +118,8 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     }
 }
 
-/// Whether the writer should wait for more requests after a batch of `jobs` requests that took `took`.
-fn should_gather(jobs: usize, took: Duration) -> bool {
-    jobs > FEW || (jobs > 1 && took > QUICK)
-}
-
-/// About as many requests as come during one flush of 1 ms at some thousand messages per second. Waiting for more would
-/// cost more time than it saves.
+/// After a larger batch the writer also waits for requests that its completions bring about.
 const FEW: usize = 8;
-
-/// On a slower disk, fewer flushes save more time than waiting costs. At 2,000 messages/s the median latency without
-/// waiting was 3.5 ms instead of 3.8 with a flush of 1 ms. On a disk that other processes used too, it was 4.8 ms
-/// instead of 4.0 (medians of three, on a machine with other work).
-const QUICK: Duration = Duration::from_micros(1_200);
 
 /// After this time without work a thread of the store frees its caches; the system's file cache has the same data.
 pub(crate) const CALM: Duration = Duration::from_secs(5);
@@ -220,6 +216,10 @@ pub(crate) struct State {
     /// The last position given out. `committed`: the last one committed.
     number: u64,
     committed: u64,
+    /// The position that `meta` names. A newer message in the log names its own.
+    named: u64,
+    /// The position of the newest message if the log surely has it.
+    logged: u64,
     /// See [`meta::data_version`]. None: the cached state may be wrong.
     version: Option<i64>,
     conversations: HashMap<ConversationId, Kept>,
@@ -250,6 +250,8 @@ impl State {
             epoch: 0,
             number: 0,
             committed: 0,
+            named: 0,
+            logged: 0,
             version: None,
             conversations: HashMap::new(),
             older: HashMap::new(),
@@ -273,6 +275,17 @@ impl Batch<'_> {
     pub(crate) fn next_number(&mut self) -> u64 {
         self.state.number += 1;
         self.state.number
+    }
+
+    /// The position of a new message, which its row in the log names. So the commit need not write it elsewhere.
+    pub(crate) fn next_logged(&mut self) -> u64 {
+        self.state.logged = self.next_number();
+        self.state.logged
+    }
+
+    /// Call before messages are removed: the newest one may have named the position.
+    pub(crate) fn name_position(&mut self) {
+        self.state.logged = 0;
     }
 
     /// The number for a new user of a site. It is lost if no row is made.
@@ -348,6 +361,7 @@ impl Batch<'_> {
             self.state.epoch = meta::epoch(self.db)?;
             self.state.number = meta::position(self.db, self.state.epoch)?.number;
             self.state.committed = self.state.number;
+            (self.state.named, self.state.logged) = (meta::named_position(self.db)?, 0);
             self.state.sent.load(self.db)?;
             self.state.indexed.load(self.db)?;
             self.state.version = Some(version);
@@ -404,8 +418,10 @@ impl Batch<'_> {
             let sql = if kept.stored { conversation::UPDATE } else { conversation::INSERT };
             conversation::save(self.db, sql, *id, &kept.direct)?;
         }
-        if self.state.number != self.state.committed {
-            meta::set_position(self.db, self.state.number)?;
+        let number = self.state.number;
+        if number != self.state.named && number != self.state.logged {
+            meta::set_position(self.db, number)?;
+            self.state.named = number;
         }
         self.db.prepare_cached("COMMIT")?.execute([])?;
         self.state.committed = self.state.number;
@@ -428,6 +444,7 @@ impl Batch<'_> {
         }
         self.forget();
         self.state.number = self.state.committed;
+        self.state.sent.roll_back(self.state.committed);
         self.state.version = None;
     }
 
@@ -437,18 +454,5 @@ impl Batch<'_> {
         self.state.dirty = Vec::new();
         self.state.members.forget();
         self.state.newest_users = HashMap::new();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_single_request_never_waits_and_a_few_only_for_a_slow_disk() {
-        let (quick, slow) = (Duration::from_millis(1), Duration::from_millis(3));
-        assert!(!should_gather(1, quick) && !should_gather(1, slow));
-        assert!(!should_gather(8, quick) && should_gather(2, slow));
-        assert!(should_gather(9, quick));
     }
 }

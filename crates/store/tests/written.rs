@@ -8,7 +8,7 @@ use chat::{MessageStore, ModerationStore, Store, UserId};
 use store::{Options, Sqlite, Synchronous};
 
 /// More than the index takes at once, so that some slices are pending.
-const MESSAGES: u32 = 14_000;
+const MESSAGES: u32 = 110_000;
 
 fn written(store: &Sqlite, user: UserId, most: u32) -> u32 {
     ask(|done| store.written(user, most, done))
@@ -42,7 +42,7 @@ fn it_counts_while_the_index_moves_on() {
     for number in 1..=MESSAGES {
         let (from, to) = if number % 4 == 0 { (bob, carl) } else { (ann, bob) };
         store.append(message(from, to, &number.to_string(), "x"), Box::new(|_| ()));
-        if number % 500 == 0 {
+        if number % 10_000 == 0 {
             store.flush().expect("it is on disk");
             let counts = [ann, bob, carl].map(|user| written(&store, user, u32::MAX));
             assert_eq!(counts, [number / 4 * 3, number / 4, 0], "after {number}");

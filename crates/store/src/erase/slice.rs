@@ -54,6 +54,9 @@ const STEPS: [Step; 8] = [
     Step::Forwards,
 ];
 
+/// Most positions of the log that one slice examines.
+const MOST_EXAMINED: i64 = 8_192;
+
 /// About the most members of rooms that receive the new id by one slice.
 const MOST_RECIPIENTS: usize = 20_000;
 /// Most messages with files of the user that change in one slice. They are sent whole, so this bounds the events of a
@@ -357,13 +360,17 @@ impl Left {
             "SELECT position FROM message WHERE position > $3 AND position <= $4 AND site = $1 AND sender = $2 \
                    ORDER BY position LIMIT $5"
         );
-        let values = params![user.site.0, user.num, self.at, self.began, limit];
+        let upto = self.began.min(self.at + MOST_EXAMINED);
+        let values = params![user.site.0, user.num, self.at, upto, limit];
         let positions = numbers(batch.db, sql, values)?;
         for position in &positions {
             self.write(batch, *position, now)?;
             self.at = *position;
         }
-        Ok(if positions.is_empty() { Progress::Done } else { Progress::Some })
+        if positions.len() < limit as usize {
+            self.at = upto;
+        }
+        Ok(if positions.is_empty() && self.at >= self.began { Progress::Done } else { Progress::Some })
     }
 
     fn written(&mut self, batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome<Progress> {

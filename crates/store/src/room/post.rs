@@ -124,7 +124,7 @@ fn entered(
 fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appended> {
     let id = room.id;
     let seq = room.newest.seq + 1;
-    let number = batch.next_number();
+    let number = batch.next_logged();
     let append = Append {
         conversation: id,
         from: post.from,

@@ -170,6 +170,7 @@ every_store! {
         a_stranger_may_begin_with_one_message,
     }
     retention {
+        a_position_outlasts_its_message,
         the_oldest_go_and_numbers_stay,
         a_conversation_with_only_old_messages_becomes_empty,
         a_room_may_keep_for_another_time,

@@ -19,6 +19,21 @@ fn wrote(store: &dyn Store, from: UserId, to: UserId, id: &str, hours: u64) -> S
     ask(|done| store.append(append, done)).seq
 }
 
+/// A removed message had named the newest position, and later changes are still newer.
+pub(crate) fn a_position_outlasts_its_message(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    wrote(store, ann, bob, "1", 0);
+    let before = snapshot(store, ann, None).position;
+    assert_eq!(trim(store, site, &all_before(1), 9), 1);
+    assert_eq!(snapshot(store, ann, None).position, before);
+    let gone = add_site(store, "gone");
+    let [carl, dora] = ["carl", "dora"].map(|name| put(store, gone, name));
+    let last = say(store, carl, dora, "1", "x").position;
+    assert_eq!(store.remove_site(gone), Ok(true));
+    assert_eq!(snapshot(store, ann, None).position, last);
+    assert!(say(store, ann, bob, "2", "x").position > last);
+}
+
 /// Trims until nothing is left to remove; returns the number of removed messages.
 fn trim(store: &dyn Store, site: SiteId, trim: &Trim, limit: u32) -> u32 {
     let (mut after, mut removed) = (None, 0);
