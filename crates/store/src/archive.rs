@@ -18,6 +18,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
+use crate::late::{Scope, Settled};
 use crate::message::{self, Lines, MILESTONE, Newest};
 use crate::meta;
 use crate::room;
@@ -30,7 +31,7 @@ pub(crate) struct Place {
     pub(crate) time: u64,
 }
 
-pub(crate) fn page(db: &Connection, wanted: &ArchiveRead) -> Outcome<Result<ArchivePage, Refusal>> {
+pub(crate) fn page(db: &Settled<'_>, wanted: &ArchiveRead) -> Outcome<Result<ArchivePage, Refusal>> {
     let newest = meta::position(db, 0)?.number;
     if wanted.after.max(wanted.before).is_some_and(|position| position > newest) {
         return Ok(Err(Refusal::NoSuchMessage));
@@ -54,7 +55,7 @@ pub(crate) fn page(db: &Connection, wanted: &ArchiveRead) -> Outcome<Result<Arch
 
 /// The conversations that can have messages in the range.
 fn conversations(
-    db: &Connection,
+    db: &Settled<'_>,
     wanted: &ArchiveRead,
 ) -> Outcome<Result<Vec<(ConversationId, Newest)>, Refusal>> {
     let reader = wanted.reader;
@@ -181,7 +182,7 @@ impl Ascending {
 
 /// Messages by position, in the given order.
 pub(crate) fn named(
-    db: &Connection,
+    db: &Settled<'_>,
     reader: UserId,
     positions: &[u64],
 ) -> Outcome<Result<Vec<StoredMessage>, Refusal>> {
@@ -197,7 +198,7 @@ pub(crate) fn named(
     Ok(Ok(messages))
 }
 
-fn may_read(db: &Connection, reader: UserId, id: ConversationId) -> Outcome<bool> {
+fn may_read(db: &Settled<'_>, reader: UserId, id: ConversationId) -> Outcome<bool> {
     match id.is_room() {
         true => Ok(room::allowed(db, id, reader, Act::Read)?.is_ok()),
         false => Ok(side_of(id, reader).is_some()),
@@ -210,18 +211,19 @@ pub(crate) fn find(
     id: ConversationId,
     name: &MessageName,
 ) -> Outcome<Result<StoredMessage, Refusal>> {
+    let db = batch.settle(Scope::One(id))?;
     let position = match (name, id.other(reader)) {
-        (MessageName::Seq(seq), _) => return message::one(batch.db, reader, id, *seq),
+        (MessageName::Seq(seq), _) => return message::one(&db, reader, id, *seq),
         (MessageName::Position(position), _) => Some(*position),
-        (MessageName::Mine(client_id), _) => batch.state.sent.find(batch.db, reader, client_id)?,
-        (MessageName::Theirs(client_id), Some(other)) => batch.state.sent.find(batch.db, other, client_id)?,
+        (MessageName::Mine(client_id), _) => batch.state.sent.find(&db, reader, client_id)?,
+        (MessageName::Theirs(client_id), Some(other)) => batch.state.sent.find(&db, other, client_id)?,
         (MessageName::Theirs(_), None) => None,
     };
-    if !may_read(batch.db, reader, id)? {
+    if !may_read(&db, reader, id)? {
         return Ok(Err(Refusal::NoSuchConversation));
     }
     let Some(position) = position else { return Ok(Err(Refusal::NoSuchMessage)) };
-    let line = Lines::new(batch.db, reader)?.at(position)?;
+    let line = Lines::new(&db, reader)?.at(position)?;
     let message = line.map(|line| line.message).filter(|message| message.conversation == id);
     Ok(message.ok_or(Refusal::NoSuchMessage))
 }

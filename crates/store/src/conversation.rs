@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::contact::Blocked;
 use crate::fault::Outcome;
+use crate::late::Settled;
 use crate::marks::{self, Marked, Marks};
 use crate::message::{self, Lines, Newest};
 use crate::writer::Batch;
@@ -218,7 +219,7 @@ pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Dire
 
 // ---- reads ----
 
-pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<Direct>> {
+pub(crate) fn load(db: &Settled<'_>, id: ConversationId) -> Outcome<Option<Direct>> {
     let sql = sql!(concat!("SELECT ", columns!(), " FROM conversation WHERE site = $1 AND key = $2"));
     let values = params![id.site.0, id.key as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(row, 0)).optional()?)
@@ -241,7 +242,7 @@ pub(crate) fn visit(db: &Connection, id: ConversationId) -> Outcome<()> {
 
 /// Every conversation of a user, in no order.
 pub(crate) fn each(
-    db: &Connection,
+    db: &Settled<'_>,
     user: UserId,
     mut visit: impl FnMut(ConversationId, &Direct, &Side),
 ) -> Outcome<()> {
@@ -270,14 +271,14 @@ pub(crate) fn each(
 }
 
 /// Whether [`ConversationList::Waiting`] has a direct conversation or an invitation.
-pub(crate) fn any_waits(db: &Connection, user: UserId) -> Outcome<bool> {
+pub(crate) fn any_waits(db: &Settled<'_>, user: UserId) -> Outcome<bool> {
     let mut found = false;
     each(db, user, |_, direct, side| found |= direct.is_listed(side, ConversationList::Waiting))?;
     Ok(found || !room::request::pending(db, user)?.is_empty())
 }
 
 pub(crate) fn page(
-    db: &Connection,
+    db: &Settled<'_>,
     user: UserId,
     list: ConversationList,
     after: Option<&str>,
@@ -324,12 +325,12 @@ pub(crate) fn page(
     Ok(ConversationsPage { rows, next })
 }
 
-pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
+pub(crate) fn one(db: &Settled<'_>, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
     one_of(db, &mut Lines::new(db, user)?, user, id)
 }
 
 fn one_of(
-    db: &Connection,
+    db: &Settled<'_>,
     lines: &mut Lines<'_>,
     user: UserId,
     id: ConversationId,

@@ -9,17 +9,16 @@ use chat::{ConversationId, Done, ExportPage, ExportStore, Seq, StoredMessage, Us
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
+use crate::late::{Scope, Settled};
 use crate::message::{self, Lines};
+use crate::port::read_settled;
 use crate::sqlite::Sqlite;
-use crate::{conversation, item, meta, reader};
+use crate::{conversation, item, meta};
 
 impl ExportStore for Sqlite {
     fn export(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ExportPage>) {
-        let page = move |db: &Connection| self::page(db, user, after.as_deref(), limit);
-        self.shared.read_last(reader::read(page, |outcome| {
-            done(outcome);
-            None
-        }));
+        let page = move |db: &Settled<'_>| self::page(db, user, after.as_deref(), limit);
+        self.shared.read_last(read_settled(Scope::Of(user), page, done));
     }
 }
 
@@ -66,7 +65,7 @@ impl Place {
     }
 }
 
-fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ExportPage> {
+fn page(db: &Settled<'_>, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ExportPage> {
     let (messages, next) = match Place::parse(after) {
         Place::Direct { key, seq } => direct(db, user, key, seq, limit)?,
         Place::Written { indexed, client_id } => written(db, user, indexed, &client_id, limit)?,
@@ -79,7 +78,7 @@ fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outco
 type Part = (Vec<StoredMessage>, Option<Place>);
 
 /// `seq`: of the last message that was read in the conversation with this key.
-fn direct(db: &Connection, user: UserId, key: i64, seq: u64, limit: u32) -> Outcome<Part> {
+fn direct(db: &Settled<'_>, user: UserId, key: i64, seq: u64, limit: u32) -> Outcome<Part> {
     let Some(found) = next_conversation(db, user, key)? else {
         let indexed = meta::sent_indexed(db)? as i64;
         return Ok((Vec::new(), Some(Place::Written { indexed, client_id: "".into() })));

@@ -12,7 +12,6 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::contact;
-use crate::conversation;
 use crate::fault::Outcome;
 use crate::forward;
 use crate::message;
@@ -30,7 +29,7 @@ macro_rules! columns {
 }
 impl FileStore for Sqlite {
     fn create_file(&self, file: NewFile, limits: FileLimits, done: Done<Result<(), Refusal>>) {
-        self.write(move |batch| create(batch.db, &file, limits), done);
+        self.write(move |batch| create(batch, &file, limits), done);
     }
 
     fn grow_file(&self, id: FileId, arrived: u64, limits: FileLimits, done: Done<Result<(), Refusal>>) {
@@ -103,11 +102,12 @@ impl FileStore for Sqlite {
 
 // ---- writes ----
 
-fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<(), Refusal>> {
-    let conversation = match target_conversation(db, new)? {
+fn create(batch: &mut Batch<'_>, new: &NewFile, limits: FileLimits) -> Outcome<Result<(), Refusal>> {
+    let conversation = match target_conversation(batch, new)? {
         Ok(conversation) => conversation,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    let db = batch.db;
     let of_user = bytes_of(db, new.owner.site, new.owner.num)?;
     if let Err(refusal) = has_room(limits, of_user, bytes_of(db, new.owner.site, ALL)?, new.bytes) {
         return Ok(Err(refusal));
@@ -175,12 +175,16 @@ fn grow(db: &Connection, id: FileId, arrived: u64, limits: FileLimits) -> Outcom
 const OPEN: i64 = 0;
 
 /// The conversation in which the uploader may post the file; None: in any.
-fn target_conversation(db: &Connection, new: &NewFile) -> Outcome<Result<Option<ConversationId>, Refusal>> {
+fn target_conversation(
+    batch: &mut Batch<'_>,
+    new: &NewFile,
+) -> Outcome<Result<Option<ConversationId>, Refusal>> {
+    let db = batch.db;
     match &new.place {
         FilePlace::Open => Ok(Ok(None)),
         FilePlace::Direct(id) => {
             let Some(other) = id.other(new.owner) else { return Ok(Err(Refusal::NoSuchConversation)) };
-            Ok(may_send_to(db, *id, new.owner, other)?.map(|()| Some(*id)))
+            Ok(may_send_to(batch, *id, new.owner, other)?.map(|()| Some(*id)))
         }
         FilePlace::Room(name) => {
             let found = room::find(db, name)?.filter(|room| room.id.site == new.owner.site);
@@ -194,24 +198,25 @@ fn target_conversation(db: &Connection, new: &NewFile) -> Outcome<Result<Option<
 
 /// [`may_send_files`] in a direct conversation.
 fn may_send_to(
-    db: &Connection,
+    batch: &mut Batch<'_>,
     id: ConversationId,
     from: UserId,
     to: UserId,
 ) -> Outcome<Result<(), Refusal>> {
-    let relation = contact::relation(db, from, to)?;
+    let relation = contact::relation(batch.db, from, to)?;
     // Contacts may send files, so no further check is needed.
     if may_send_files(relation, false).is_ok() {
         return Ok(Ok(()));
     }
-    Ok(may_send_files(relation, has_answered(db, id, to)?))
+    Ok(may_send_files(relation, has_answered(batch, id, to)?))
 }
 
 /// Looks for a message of `other` among the newest messages, from the newest back.
-pub(crate) fn has_answered(db: &Connection, id: ConversationId, other: UserId) -> Outcome<bool> {
-    let Some(direct) = conversation::load(db, id)? else { return Ok(false) };
-    let mut hop = db.prepare_cached(sql!("SELECT previous, sender FROM message WHERE position = $1"))?;
+pub(crate) fn has_answered(batch: &mut Batch<'_>, id: ConversationId, other: UserId) -> Outcome<bool> {
+    let Some(direct) = batch.conversation(id)? else { return Ok(false) };
     let mut position = direct.position as i64;
+    let mut hop =
+        batch.db.prepare_cached(sql!("SELECT previous, sender FROM message WHERE position = $1"))?;
     for _ in 0..ANSWER_WITHIN {
         let found = hop.query_row([position], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)));
         let Some((previous, sender)) = found.optional()? else { return Ok(false) };
@@ -354,7 +359,7 @@ fn append_with(
     if let Some(repeated) = message::sent_before(batch, append.from, &append.client_id)? {
         return Ok(Ok((repeated, Vec::new())));
     }
-    if let Err(refusal) = are_ready(batch.db, append.from, append.conversation, files)? {
+    if let Err(refusal) = are_ready(batch, append.from, append.conversation, files)? {
         return Ok(Err(refusal));
     }
     let rich = append.rich.as_deref();
@@ -376,7 +381,7 @@ fn append_with(
 
 /// Whether all of these files can be posted in this conversation. The rules of rooms are checked with the message.
 pub(crate) fn are_ready(
-    db: &Connection,
+    batch: &mut Batch<'_>,
     from: UserId,
     conversation: ConversationId,
     files: &[FileId],
@@ -385,7 +390,7 @@ pub(crate) fn are_ready(
         "SELECT conversation FROM file WHERE site = $1 AND id = $2 AND owner = $3 \
                AND (conversation = $4 OR conversation = 0) AND message = 0 AND complete"
     );
-    let mut statement = db.prepare_cached(sql)?;
+    let mut statement = batch.db.prepare_cached(sql)?;
     let mut has_open = false;
     for (at, id) in files.iter().enumerate() {
         let values = params![id.site.0, id.number as i64, from.num, conversation.key as i64];
@@ -396,7 +401,7 @@ pub(crate) fn are_ready(
         has_open |= place == OPEN;
     }
     match conversation.other(from).filter(|_| has_open) {
-        Some(other) => may_send_to(db, conversation, from, other),
+        Some(other) => may_send_to(batch, conversation, from, other),
         None => Ok(Ok(())),
     }
 }

@@ -8,10 +8,11 @@ use crate::fault::Outcome;
 use crate::file;
 use crate::rich::Place;
 use crate::user::Subs;
+use crate::writer::Batch;
 
 /// Whether these files may be forwarded.
 pub(crate) fn check(
-    db: &Connection,
+    batch: &mut Batch<'_>,
     conversation: ConversationId,
     from: UserId,
     forward: &NewForward,
@@ -20,15 +21,15 @@ pub(crate) fn check(
         return Ok(Ok(()));
     }
     if let Some(other) = conversation.other(from) {
-        let relation = contact::relation(db, from, other)?;
+        let relation = contact::relation(batch.db, from, other)?;
         let is_known = may_send_files(relation, false).is_ok();
-        let answered = !is_known && file::has_answered(db, conversation, other)?;
+        let answered = !is_known && file::has_answered(batch, conversation, other)?;
         if let Err(refusal) = may_send_files(relation, answered) {
             return Ok(Err(refusal));
         }
     }
     let sql = sql!("SELECT 1 FROM file WHERE site = $1 AND id = $2 AND message > 0");
-    let mut statement = db.prepare_cached(sql)?;
+    let mut statement = batch.db.prepare_cached(sql)?;
     for id in &forward.files {
         if id.site != from.site || !statement.exists(params![id.site.0, id.number as i64])? {
             return Ok(Err(Refusal::NoSuchMessage));

@@ -33,6 +33,7 @@ mod forward;
 mod held;
 mod import;
 mod item;
+mod late;
 mod mail;
 mod marks;
 mod merge;

@@ -4,6 +4,7 @@ use chat::{ConversationList, MailAddress, MailDue, MailView, SiteId, Timestamp, 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
+use crate::late::Settled;
 use crate::{conversation, notify, user};
 
 /// Most conversations that are read for a digest.
@@ -73,7 +74,7 @@ pub(crate) fn view(db: &Connection, user: UserId) -> Outcome<Option<MailView>> {
     Ok(found.optional()?)
 }
 
-pub(crate) fn due(db: &Connection, now: Timestamp, limit: u32) -> Outcome<Vec<MailDue>> {
+pub(crate) fn due(db: &Settled<'_>, now: Timestamp, limit: u32) -> Outcome<Vec<MailDue>> {
     let sql = sql!(
         "SELECT site, user, address, language FROM mail WHERE due > 0 AND due <= $1 ORDER BY due LIMIT $2"
     );

@@ -5,6 +5,7 @@ use chat::{ConversationChange, ConversationId, MemberState, Refusal, UserId, may
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
+use crate::late::Settled;
 use crate::{conversation, room};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,7 +67,7 @@ pub(crate) fn change(
 ) -> Outcome<Result<Marked, Refusal>> {
     if change.pinned == Some(true)
         && !before.is_pinned()
-        && let Err(refusal) = may_pin(pinned(db, user)?)
+        && let Err(refusal) = may_pin(pinned(&Settled::trust(db), user)?)
     {
         return Ok(Err(refusal));
     }
@@ -79,7 +80,8 @@ pub(crate) fn change(
     Ok(Ok(Marked { marks: marks.with(DRAFT, Some(!draft.is_empty())), is_new_draft }))
 }
 
-fn pinned(db: &Connection, user: UserId) -> Outcome<usize> {
+/// Pins in late rows, too: messages do not change them.
+fn pinned(db: &Settled<'_>, user: UserId) -> Outcome<usize> {
     let mut count = 0;
     conversation::each(db, user, |_, _, side| count += usize::from(side.marks.is_pinned()))?;
     room::each(db, user, |_, mine| {

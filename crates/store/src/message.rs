@@ -14,10 +14,11 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::archive::{self, Place};
 use crate::contact::{self, Blocked};
-use crate::conversation::{self, Side, side_of};
+use crate::conversation::{self, Direct, Side, side_of};
 use crate::fault::{Fault, Outcome};
 use crate::file;
 use crate::forward;
+use crate::late::Settled;
 use crate::message_change;
 use crate::retention;
 use crate::rich;
@@ -67,17 +68,9 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     let number = batch.next_logged();
     insert(batch.db, append, number, seq, previous, mention)?;
     batch.state.sent.note(append.from, &append.client_id, number);
-    batch.upsert(id, |direct| {
-        direct.seq = seq;
-        direct.position = number;
-        direct.active = append.time;
-        for side in &mut direct.sides {
-            side.archived = false;
-            side.changed = number;
-        }
-        let mine = direct.sides[me];
-        direct.sides[me] = Side { received: seq, read: seq, mentions: 0, ..mine };
-        direct.sides[1 - me].mentions += u64::from(mention);
+    let logged = Logged { conversation: id, number, seq, by: me, mention, time: append.time };
+    batch.append(id, |direct| {
+        note(direct, &logged);
         if let Some(relation) = blocks {
             contact::note_blocks(direct, id, append.from, relation);
         }
@@ -89,6 +82,54 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
         position: batch.position(),
         repeated: false,
     })
+}
+
+/// What a message in the log says of its direct conversation.
+pub(crate) struct Logged {
+    pub(crate) conversation: ConversationId,
+    pub(crate) number: u64,
+    seq: u64,
+    /// The sender: an index of the conversation's sides.
+    by: usize,
+    mention: bool,
+    time: Timestamp,
+}
+
+/// Brings the row of a conversation up to a message.
+pub(crate) fn note(direct: &mut Direct, logged: &Logged) {
+    let Logged { number, seq, by, mention, time, .. } = *logged;
+    (direct.seq, direct.position, direct.active) = (seq, number, time);
+    for side in &mut direct.sides {
+        side.archived = false;
+        side.changed = number;
+    }
+    let mine = direct.sides[by];
+    direct.sides[by] = Side { received: seq, read: seq, mentions: 0, ..mine };
+    direct.sides[1 - by].mentions += u64::from(mention);
+}
+
+/// The messages of direct conversations after a position, in their order.
+pub(crate) fn after(db: &Connection, position: u64) -> Outcome<Vec<Logged>> {
+    let sql = sql!(
+        "SELECT position, site, conversation, seq, sender, mention, time FROM message WHERE position > $1 ORDER BY position"
+    );
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([position as i64])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let site = SiteId(row.get(1)?);
+        let conversation = ConversationId { site, key: row.get::<_, i64>(2)? as u64 };
+        let Some(by) = side_of(conversation, UserId { site, num: row.get(4)? }) else { continue };
+        found.push(Logged {
+            conversation,
+            number: row.get::<_, i64>(0)? as u64,
+            seq: row.get::<_, i64>(3)? as u64,
+            by,
+            mention: row.get(5)?,
+            time: Timestamp(row.get::<_, i64>(6)? as u64),
+        });
+    }
+    Ok(found)
 }
 
 /// The first answer to this (sender, client id).
@@ -204,7 +245,7 @@ pub(crate) fn mentions_after(db: &Connection, tail: u64, read: u64, user: UserId
 }
 
 pub(crate) fn history(
-    db: &Connection,
+    db: &Settled<'_>,
     reader: UserId,
     id: ConversationId,
     before: Option<Seq>,
@@ -280,7 +321,7 @@ fn range(
 
 /// One message, for a user who may read the conversation.
 pub(crate) fn one(
-    db: &Connection,
+    db: &Settled<'_>,
     reader: UserId,
     id: ConversationId,
     seq: Seq,
@@ -297,7 +338,7 @@ pub(crate) fn one(
 
 /// The newest message, for a user who may read the conversation. None if the direct conversation does not exist.
 pub(crate) fn newest_for(
-    db: &Connection,
+    db: &Settled<'_>,
     reader: UserId,
     id: ConversationId,
 ) -> Outcome<Result<Option<Newest>, Refusal>> {
@@ -312,7 +353,7 @@ pub(crate) fn newest_for(
 
 /// The page that begins with the first message of `time` or later.
 pub(crate) fn history_since(
-    db: &Connection,
+    db: &Settled<'_>,
     reader: UserId,
     id: ConversationId,
     time: Timestamp,

@@ -21,6 +21,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
 use crate::file;
+use crate::late::Settled;
 use crate::message::{self, Line, Lines, Newest};
 use crate::moderation::audit;
 use crate::poll;
@@ -543,7 +544,7 @@ pub(crate) fn unpublished(db: &Connection, page: UnpublishedPage) -> Outcome<Vec
     Ok(found)
 }
 
-pub(crate) fn revisions(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<Vec<Revision>> {
+pub(crate) fn revisions(db: &Settled<'_>, id: ConversationId, seq: Seq) -> Outcome<Vec<Revision>> {
     let newest = match id.is_room() {
         true => room::load(db, id)?.map(|room| room.newest),
         false => conversation::load(db, id)?.map(|direct| direct.newest()),

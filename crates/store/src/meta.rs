@@ -47,6 +47,16 @@ pub(crate) fn set_sent_indexed(db: &Connection, number: u64) -> Outcome<()> {
     Ok(())
 }
 
+/// The rows of direct conversations contain every message up to this position; see `late.rs`.
+pub(crate) fn viewed(db: &Connection) -> Outcome<u64> {
+    number(db, "viewed")
+}
+
+pub(crate) fn set_viewed(db: &Connection, number: u64) -> Outcome<()> {
+    db.prepare_cached(sql!("UPDATE meta SET value = $1 WHERE name = 'viewed'"))?.execute([number as i64])?;
+    Ok(())
+}
+
 /// The word index contains every message up to this position; see `search.rs`.
 pub(crate) fn search_indexed(db: &Connection) -> Outcome<u64> {
     number(db, "search_indexed")

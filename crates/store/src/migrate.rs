@@ -53,6 +53,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0045_room_alias.sql"),
     include_str!("../migrations/sqlite/0046_app_push.sql"),
     include_str!("../migrations/sqlite/0047_own_pictures.sql"),
+    include_str!("../migrations/sqlite/0048_late_rows.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -11,6 +11,7 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
+use crate::late::{Scope, Settled};
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
 use crate::{app_password, contact, conversation, device, mail, message, room, user};
@@ -40,7 +41,7 @@ impl NotificationStore for Sqlite {
     }
 
     fn notify_facts(&self, user: UserId, conversations: Vec<ConversationId>, done: Done<NotifyFacts>) {
-        self.read(move |db| facts(db, user, &conversations), done);
+        self.read_settled(Scope::Of(user), move |db| facts(db, user, &conversations), done);
     }
 
     fn push_key(&self, site: SiteId, fresh: Vec<u8>, done: Done<Vec<u8>>) {
@@ -58,7 +59,7 @@ impl NotificationStore for Sqlite {
     }
 
     fn mail_due(&self, now: Timestamp, limit: u32, done: Done<Vec<MailDue>>) {
-        self.read(move |db| mail::due(db, now, limit), done);
+        self.read_settled(Scope::All, move |db| mail::due(db, now, limit), done);
     }
 
     fn settle_mail(&self, user: UserId, sent: Option<Timestamp>, done: Done<()>) {
@@ -223,7 +224,7 @@ fn view(db: &Connection, user: UserId) -> Outcome<NotifyView> {
     Ok(NotifyView { settings: settings(db, user)?, devices: count(db, user)?, mail: mail::view(db, user)? })
 }
 
-fn facts(db: &Connection, user: UserId, conversations: &[ConversationId]) -> Outcome<NotifyFacts> {
+fn facts(db: &Settled<'_>, user: UserId, conversations: &[ConversationId]) -> Outcome<NotifyFacts> {
     let mut talks = Vec::with_capacity(conversations.len());
     for id in conversations {
         if let Some(row) = conversation::one(db, user, *id)? {
@@ -239,7 +240,7 @@ fn facts(db: &Connection, user: UserId, conversations: &[ConversationId]) -> Out
     })
 }
 
-pub(crate) fn talk(db: &Connection, user: UserId, mut row: ConversationRow) -> Outcome<Talk> {
+pub(crate) fn talk(db: &Settled<'_>, user: UserId, mut row: ConversationRow) -> Outcome<Talk> {
     if let Some(last) = &row.last
         && last.from != user
         && contact::has_blocked(db, user, last.from)?
@@ -250,7 +251,7 @@ pub(crate) fn talk(db: &Connection, user: UserId, mut row: ConversationRow) -> O
     Ok(Talk { missed_calls: missed_calls(db, user, &row)?, row, from })
 }
 
-fn missed_calls(db: &Connection, user: UserId, row: &ConversationRow) -> Outcome<u64> {
+fn missed_calls(db: &Settled<'_>, user: UserId, row: &ConversationRow) -> Outcome<u64> {
     if row.id.is_room() || row.unread == 0 {
         return Ok(0);
     }
@@ -261,7 +262,7 @@ fn missed_calls(db: &Connection, user: UserId, row: &ConversationRow) -> Outcome
 
 /// The newest unread message by an author whom the user has not blocked, among the last [`MOST_SKIPPED`].
 fn newest_not_blocked(
-    db: &Connection,
+    db: &Settled<'_>,
     user: UserId,
     row: &ConversationRow,
 ) -> Outcome<Option<StoredMessage>> {

@@ -4,6 +4,7 @@ use chat::{Done, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::fault::Outcome;
+use crate::late::{Scope, Settled};
 use crate::meta;
 use crate::reader::{self, Read};
 use crate::sqlite::Sqlite;
@@ -18,12 +19,23 @@ impl Sqlite {
         self.shared.write(writer::write(operation, |outcome, _| done(outcome)), 0);
     }
 
+    /// A read that needs no row of a direct conversation.
     pub(crate) fn read<T: Send + 'static>(
         &self,
         operation: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
         done: Done<T>,
     ) {
         self.shared.read(read(operation, done));
+    }
+
+    /// A read that needs these rows of direct conversations.
+    pub(crate) fn read_settled<T: Send + 'static>(
+        &self,
+        scope: Scope,
+        operation: impl FnMut(&Settled<'_>) -> Outcome<T> + Send + 'static,
+        done: Done<T>,
+    ) {
+        self.shared.read(read_settled(scope, operation, done));
     }
 }
 
@@ -35,10 +47,18 @@ impl Sqlite {
 }
 
 pub(crate) fn read<T: Send + 'static>(
-    operation: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    mut operation: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
     done: Done<T>,
 ) -> Box<dyn Read> {
-    reader::read(operation, |outcome| {
+    read_settled(Scope::Nothing, move |db| operation(db), done)
+}
+
+pub(crate) fn read_settled<T: Send + 'static>(
+    scope: Scope,
+    operation: impl FnMut(&Settled<'_>) -> Outcome<T> + Send + 'static,
+    done: Done<T>,
+) -> Box<dyn Read> {
+    reader::read(scope, operation, |outcome| {
         done(outcome);
         None
     })

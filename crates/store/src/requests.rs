@@ -49,6 +49,7 @@ fn append(
     }
     let before = batch.conversation(id)?.map(|direct| (direct.seq, direct.asking));
     let is_new = before.is_none();
+    let was_asked = before.is_some_and(|(_, asking)| asking.is_some());
     let asking = match before {
         None => Some(Asking { by: me, dismissed: false }),
         // An answer to a request accepts it.
@@ -70,11 +71,13 @@ fn append(
         let place = rich::Place::of(append.from, &appended);
         files = rich::put(batch, &place, rich, &checked, &HashSet::new())?.0;
     }
-    batch.change(id, |direct| {
-        direct.asking = asking;
-        let theirs = &mut direct.sides[1 - me];
-        theirs.archived = asking.is_some_and(|asking| asking.dismissed);
-    });
+    if asking.is_some() || was_asked {
+        batch.change(id, |direct| {
+            direct.asking = asking;
+            let theirs = &mut direct.sides[1 - me];
+            theirs.archived = asking.is_some_and(|asking| asking.dismissed);
+        });
+    }
     let notice = match asking {
         Some(_) if is_new => {
             count_today(batch, append.from, append.time)?;

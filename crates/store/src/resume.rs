@@ -9,12 +9,13 @@ use rusqlite::Connection;
 use crate::contact::Notes;
 use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
+use crate::late::Settled;
 use crate::message::{Lines, Newest};
 use crate::room::{self, Membership, RoomRow};
 use crate::{contact, erase, item, message_change, meta, thread};
 
 /// The difference since a position, or a first page. Call in a transaction, so that all parts come from one moment.
-pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
+pub(crate) fn snapshot(db: &Settled<'_>, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
     let position = meta::position(db, epoch)?;
     let since = from.position.filter(|p| p.epoch == epoch && p.number <= position.number);
     if let Some(since) = since
@@ -57,7 +58,7 @@ pub(crate) fn empty(position: Position) -> Snapshot {
     }
 }
 
-fn waiting(db: &Connection, user: UserId) -> Outcome<Waiting> {
+fn waiting(db: &Settled<'_>, user: UserId) -> Outcome<Waiting> {
     Ok(Waiting {
         contact_requests: contact::has_requests(db, user)?,
         conversations: conversation::any_waits(db, user)?,
@@ -67,7 +68,7 @@ fn waiting(db: &Connection, user: UserId) -> Outcome<Waiting> {
 
 /// None if so much has changed that a first page is the better answer.
 fn difference(
-    db: &Connection,
+    db: &Settled<'_>,
     user: UserId,
     from: ResumeFrom,
     since: u64,
@@ -138,7 +139,7 @@ impl Changed {
 }
 
 /// Newest activity first; None if they are more than `limit`.
-fn changed_since(db: &Connection, user: UserId, since: u64, limit: u32) -> Outcome<Option<Vec<Changed>>> {
+fn changed_since(db: &Settled<'_>, user: UserId, since: u64, limit: u32) -> Outcome<Option<Vec<Changed>>> {
     let mut changed = Vec::new();
     conversation::each(db, user, |id, direct, side| {
         if side.changed > since && changed.len() <= limit as usize {

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::dialect;
 use crate::fault::Outcome;
 use crate::file;
+use crate::late::Scope;
 use crate::preview;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
@@ -20,6 +21,7 @@ impl RetentionStore for Sqlite {
     fn trim(&self, site: SiteId, after: Option<u64>, trim: Trim, limit: u32, done: Done<Trimmed>) {
         let slice = move |batch: &mut Batch<'_>| {
             batch.name_position();
+            batch.settle(Scope::All)?;
             slice(batch.db, site, after, &trim, limit)
         };
         self.shared.write_patiently(writer::write(slice, |outcome, _| done(outcome)));

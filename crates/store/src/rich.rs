@@ -48,7 +48,7 @@ pub(crate) struct Checked {
 
 /// Whether a message may have this content. `newest`: of the room, if the conversation is one.
 pub(crate) fn check(
-    batch: &Batch<'_>,
+    batch: &mut Batch<'_>,
     conversation: chat::ConversationId,
     from: UserId,
     newest: Option<Newest>,
@@ -56,7 +56,7 @@ pub(crate) fn check(
 ) -> Outcome<Result<Checked, Refusal>> {
     let Some(rich) = rich else { return Ok(Ok(Checked::default())) };
     if let Some(forward) = &rich.forwarded
-        && let Err(refusal) = forward::check(batch.db, conversation, from, forward)?
+        && let Err(refusal) = forward::check(batch, conversation, from, forward)?
     {
         return Ok(Err(refusal));
     }

@@ -6,10 +6,10 @@ use chat::{
     AppPasswordUser, Done, Met, ResumeFrom, SignInStore, SiteId, Snapshot, Timestamp, TokenUser, UserId,
     UserRow,
 };
-use rusqlite::Connection;
 
 use crate::fault::Outcome;
-use crate::port::read;
+use crate::late::{Scope, Settled};
+use crate::port::read_settled;
 use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::{self, Seen};
@@ -33,6 +33,7 @@ impl SignInStore for Sqlite {
         let shared = Arc::clone(&self.shared);
         let profile = user.profile.clone();
         let look_up = reader::read(
+            Scope::Nothing,
             move |db| {
                 let Some(row) = user::by_sub(db, site, &profile.sub)? else { return Ok(None) };
                 let is_same = own_picture::is_as(db, &row, &profile)?;
@@ -66,6 +67,7 @@ impl SignInStore for Sqlite {
         let shared = Arc::clone(&self.shared);
         let AppPasswordUser { site, sub, number } = user;
         let look_up = reader::read(
+            Scope::Nothing,
             move |db| {
                 let Some(row) = user::by_sub(db, site, &sub)? else { return Ok(None) };
                 Ok(app_password::look(db, row.id, number, now)?.map(|notes_use| (row, notes_use)))
@@ -95,7 +97,8 @@ impl SignInStore for Sqlite {
     }
 
     fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>) {
-        self.read(move |db| resume::snapshot(db, user, from, meta::epoch(db)?), done);
+        let scope = Scope::Of(user);
+        self.read_settled(scope, move |db| resume::snapshot(db, user, from, meta::epoch(db)?), done);
     }
 }
 
@@ -112,7 +115,8 @@ fn put_token_user(
 /// The snapshot of a user who has signed in. Runs after the node has processed the user's row.
 fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<dyn Read> {
     let id = row.id;
-    read(
+    read_settled(
+        Scope::Of(id),
         move |db| resume::snapshot(db, id, from, meta::epoch(db)?),
         Box::new(move |outcome| done(outcome.map(|snapshot| (row, snapshot)))),
     )
@@ -127,11 +131,14 @@ fn view_by_password(
     done: Done<Option<(UserRow, Snapshot)>>,
 ) -> Box<dyn Read> {
     let id = row.id;
-    let view = move |db: &Connection| match app_password::look(db, id, number, now)? {
+    let view = move |db: &Settled<'_>| match app_password::look(db, id, number, now)? {
         Some(_) => resume::snapshot(db, id, from, meta::epoch(db)?).map(Some),
         None => Ok(None),
     };
-    read(view, Box::new(move |outcome| done(outcome.map(|found| found.map(|snapshot| (row, snapshot))))))
+    let done = move |outcome: Result<Option<Snapshot>, _>| {
+        done(outcome.map(|found| found.map(|snapshot| (row, snapshot))));
+    };
+    read_settled(Scope::Of(id), view, Box::new(done))
 }
 
 /// Writes a user who is new, or whose profile or role has changed.

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use crate::dialect;
 use crate::fault::{self, Fault, Outcome};
+use crate::late::Late;
 use crate::open::{open, open_first, open_reader};
 use crate::queue::{Queue, Refused};
 use crate::reader::{self, Read};
@@ -39,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     pub(crate) options: Options,
     pub(crate) written: Written,
+    pub(crate) late: Late,
     /// Replaces the threads in tests.
     pub(crate) turns: Option<Turns>,
 }
@@ -55,11 +57,15 @@ impl Sqlite {
             Fault::Invalid(_) => Ok(()),
         })?;
         let mut store = Sqlite::with(options, None, admin);
+        writer::catch_up(&writer, &store.shared.late).map_err(|fault| match fault {
+            Fault::Sql(error) => failed(error),
+            Fault::Invalid(why) => failed(rusqlite::Error::InvalidParameterName(why.into())),
+        })?;
         let shared = Arc::clone(&store.shared);
         let thread_failed = |error| thread_failed(path.to_owned(), &error);
         for number in 0..options.readers.max(1) {
             let (db, shared) = (open_reader(path, &options)?, Arc::clone(&shared));
-            let thread = spawn(format!("store-read-{number}"), move || reader::run(&shared, &db));
+            let thread = spawn(format!("store-read-{number}"), move || reader::run(&shared, &db, number));
             store.readers.push(thread.map_err(thread_failed)?);
         }
         let thread = spawn("store-write".into(), move || {
@@ -82,6 +88,7 @@ impl Sqlite {
             counters: Counters::default(),
             options,
             written: Written::default(),
+            late: Late::new(options.readers),
             turns,
         });
         Sqlite { shared, admin: Mutex::new(admin), writer: None, readers: Vec::new() }

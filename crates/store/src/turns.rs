@@ -14,8 +14,9 @@ use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::dialect;
+use crate::late::Late;
 use crate::open::connect;
-use crate::reader::{self, Read};
+use crate::reader::{self, Performed, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::writer::{self, After, Batch, State, Write};
 use crate::{Options, migrate};
@@ -56,6 +57,7 @@ enum Turn {
 enum Outcome {
     Write(Box<dyn Write>, Option<StoreError>, Position),
     Read(Box<dyn Read>, Result<(), StoreError>),
+    Lacking(Box<dyn Read>),
 }
 
 /// The methods for tests. On a store with threads they do nothing.
@@ -100,7 +102,7 @@ impl Sqlite {
         while self.turns() > 0 {
             self.turn(0);
         }
-        self.by_turns_or((), |turns, _| turns.lock().index_words());
+        self.by_turns_or((), |turns, shared| turns.lock().index_words(&shared.late));
     }
 
     /// Simulates a killed process: queued requests do not run, and completions of committed writes are not called.
@@ -131,7 +133,9 @@ impl Sqlite {
         self.by_turns_or(Ok(()), |turns, _| {
             let mut inner = turns.lock();
             let Inner { writer, state, .. } = &mut *inner;
-            Batch { db: writer, state }.index_client_ids().map_err(|fault| fault.to_store_error())
+            Batch { db: writer, late: &self.shared.late, state }
+                .index_client_ids()
+                .map_err(|fault| fault.to_store_error())
         })
     }
 
@@ -208,7 +212,7 @@ impl Turns {
         loop {
             let mut inner = self.lock();
             let Some(turn) = inner.turns().next() else {
-                inner.index_words();
+                inner.index_words(&shared.late);
                 inner.is_running = false;
                 return;
             };
@@ -218,7 +222,7 @@ impl Turns {
     }
 
     fn take(&self, turn: Turn, shared: &Arc<Shared>) {
-        let outcome = self.lock().carry_out(turn);
+        let outcome = self.lock().carry_out(turn, &shared.late);
         match outcome {
             None => {}
             Some(Outcome::Write(job, error, committed)) => {
@@ -228,6 +232,7 @@ impl Turns {
                 let next = job.complete(outcome);
                 self.lock().reads.extend(next);
             }
+            Some(Outcome::Lacking(read)) => reader::settle_before(shared, read),
         }
     }
 
@@ -248,14 +253,17 @@ impl Inner {
 
     /// `scripts/instructions.sh` excludes this function, by name, from its counts.
     #[inline(never)]
-    fn carry_out(&mut self, turn: Turn) -> Option<Outcome> {
+    fn carry_out(&mut self, turn: Turn, late: &Late) -> Option<Outcome> {
         match turn {
             Turn::Commit => {
                 let mut job = [self.writes.pop_front()?];
-                let mut batch = Batch { db: &self.writer, state: &mut self.state };
+                let mut batch = Batch { db: &self.writer, late, state: &mut self.state };
                 let mut refused = match &self.failing_writes {
                     None => writer::commit(&mut batch, &mut job),
-                    Some(error) => vec![Some(error.clone())],
+                    Some(error) => {
+                        let [job] = &mut job;
+                        vec![(!job.rescue(&mut batch)).then(|| error.clone())]
+                    }
                 };
                 let [job] = job;
                 self.committed.push_back((job, refused.remove(0), batch.position()));
@@ -263,12 +271,15 @@ impl Inner {
             }
             Turn::Read(at) => {
                 let mut job = [self.reads.remove(at)?];
-                let outcome = match &self.failing_reads {
-                    None => reader::perform_some(&self.reader, &mut job).remove(0),
-                    Some(error) => Err(error.clone()),
+                let performed = match &self.failing_reads {
+                    None => reader::perform_some(&self.reader, &mut job, late.snapshot(0)).remove(0),
+                    Some(error) => Performed::Ended(Err(error.clone())),
                 };
                 let [job] = job;
-                self.answers.push_back((job, outcome));
+                match performed {
+                    Performed::Ended(outcome) => self.answers.push_back((job, outcome)),
+                    Performed::Lacking => return Some(Outcome::Lacking(job)),
+                }
                 None
             }
             Turn::CompleteWrite => {
@@ -284,8 +295,8 @@ impl Inner {
 
     /// Indexes words, as the writer does when it is idle. `scripts/instructions.sh` excludes this function, too.
     #[inline(never)]
-    fn index_words(&mut self) {
-        let mut batch = Batch { db: &self.writer, state: &mut self.state };
+    fn index_words(&mut self, late: &Late) {
+        let mut batch = Batch { db: &self.writer, late, state: &mut self.state };
         while batch.pause().is_some() && batch.index(Duration::MAX) {}
     }
 }

@@ -3,7 +3,7 @@
 //! While a transaction waits for the disk, requests queue up and form the next one. `pace.rs` decides when the next one
 //! begins.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ use crate::conversation::{self, Direct, Side};
 use crate::counter::{self, Counted};
 use crate::dialect;
 use crate::fault::{Fault, Outcome};
+use crate::late::{Late, Scope, Settled};
+use crate::message;
 use crate::meta;
 use crate::pace::Pace;
 use crate::room::known_members::KnownMembers;
@@ -30,6 +32,10 @@ use crate::user;
 pub(crate) trait Write: Send {
     /// Keeps its input, because it may be called again after a rollback.
     fn apply(&mut self, batch: &mut Batch<'_>) -> Outcome<()>;
+    /// Called if the commit failed, without an open transaction. True if the job could be done without it.
+    fn rescue(&mut self, _batch: &mut Batch<'_>) -> bool {
+        false
+    }
     /// Called once: with `Ok` after the commit if `apply` succeeded last, else with the reason why nothing was stored.
     fn complete(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>);
 }
@@ -77,10 +83,12 @@ where
 pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     let mut state = State::new();
     state.sent.allocate();
-    let mut batch = Batch { db, state: &mut state };
+    let mut batch = Batch { db, late: &shared.late, state: &mut state };
     let mut jobs = Vec::new();
     let mut is_busy = false;
     let mut pace = Pace::default();
+    let mut swept = Instant::now();
+    let mut commits = 0_u32;
     batch.index(search::IDLE); // rows that the last writer left unindexed
     loop {
         if is_busy {
@@ -91,6 +99,7 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
             && batch.index(search::IDLE)
         {}
         if !shared.writes.comes_within(CALM) {
+            batch.settle_all();
             batch.forget();
             release_pages(db);
         }
@@ -99,10 +108,19 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
             thread::sleep(wait);
         }
         if !shared.writes.take(&mut jobs, shared.options.batch) {
+            batch.settle_all();
             return;
         }
         let begin = Instant::now();
         pace.began(jobs.len(), begin);
+        if begin.duration_since(swept) > LATEST {
+            swept = begin;
+            batch.state.sweeps = true;
+        }
+        commits = commits.wrapping_add(1);
+        if commits.is_multiple_of(COMMITS_OF_A_READ) {
+            shared.late.age();
+        }
         let refused = commit(&mut batch, &mut jobs);
         let took = begin.elapsed();
         is_busy = jobs.len() > FEW;
@@ -120,6 +138,12 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
 
 /// After a larger batch the writer also waits for requests that its completions bring about.
 const FEW: usize = 8;
+
+/// A row is written at the latest in the sweep after this time.
+const LATEST: Duration = Duration::from_secs(30);
+
+/// A conversation that was read is written with each of its messages for one to two times as many commits.
+const COMMITS_OF_A_READ: u32 = 128;
 
 /// After this time without work a thread of the store frees its caches; the system's file cache has the same data.
 pub(crate) const CALM: Duration = Duration::from_secs(5);
@@ -155,6 +179,16 @@ fn complete_all(
 ///
 /// If a job fails, the others are repeated without it, so that it cannot fail its neighbours.
 pub(crate) fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
+    let mut refused = attempts(batch, jobs);
+    for (job, why) in jobs.iter_mut().zip(&mut refused) {
+        if why.is_some() && job.rescue(batch) {
+            *why = None;
+        }
+    }
+    refused
+}
+
+fn attempts(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
     let mut refused = vec![None; jobs.len()];
     loop {
         match attempt(batch, jobs, &mut refused) {
@@ -173,6 +207,16 @@ pub(crate) fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<
             }
         }
     }
+}
+
+/// Brings the rows of conversations up to the log, at the start.
+pub(crate) fn catch_up(db: &Connection, late: &Late) -> Outcome<()> {
+    let mut state = State::new();
+    let mut batch = Batch { db, late, state: &mut state };
+    batch.begin()?;
+    batch.settle(Scope::All)?;
+    meta::set_viewed(db, batch.state.number)?;
+    batch.finish(0)
 }
 
 /// The side that ended a transaction.
@@ -204,13 +248,14 @@ fn attempt(
 /// The open transaction, and the writer's state between transactions.
 pub(crate) struct Batch<'c> {
     pub(crate) db: &'c Connection,
+    pub(crate) late: &'c Late,
     pub(crate) state: &'c mut State,
 }
 
 /// The writer's state between transactions.
 ///
-/// The row of a conversation is written once per batch, for all its messages, and kept for the next batch. Reading and
-/// writing that row is half of the cost of an append.
+/// Reading and writing the row of a conversation would be half of the cost of an append. So rows that only got new
+/// messages are written later (`late.rs`), and others once per batch and kept for the next batch.
 pub(crate) struct State {
     epoch: u32,
     /// The last position given out. `committed`: the last one committed.
@@ -226,6 +271,17 @@ pub(crate) struct State {
     /// The older generation of conversations; those that are used again move back.
     older: HashMap<ConversationId, Kept>,
     dirty: Vec<ConversationId>,
+    /// Rows that are newer than those in the database, by messages in the log alone.
+    late: HashMap<ConversationId, Direct>,
+    /// Those that this transaction has made late.
+    newly_late: Vec<ConversationId>,
+    /// Late rows that this transaction has written.
+    settled: Vec<ConversationId>,
+    /// Every message up to this position is in the rows of the database.
+    viewed: u64,
+    sweep: Option<Sweep>,
+    /// A sweep is due.
+    sweeps: bool,
     pub(crate) sent: Sent,
     pub(crate) members: KnownMembers,
     pub(crate) indexed: Indexed,
@@ -241,8 +297,28 @@ struct Kept {
     dirty: bool,
 }
 
+/// A pass over all late rows, in their order, some with each batch.
+struct Sweep {
+    /// The last position before the sweep.
+    upto: u64,
+    rows: Vec<ConversationId>,
+    done: usize,
+}
+
 /// Conversations in each of the two generations, about 200 bytes each.
 const KEPT: usize = 1_024;
+
+/// Late rows that start a sweep, about 300 bytes each.
+const MANY_LATE: usize = 8_192;
+
+/// Most late rows.
+const MOST_LATE: usize = 2 * MANY_LATE;
+
+/// Positions that start a sweep. A start after a crash reads two to three times as many messages, in 0.1 s.
+const WINDOW: u64 = 16_384;
+
+/// Fewest rows that a sweep writes with one batch.
+const SWEPT: usize = 32;
 
 impl State {
     pub(crate) fn new() -> State {
@@ -256,6 +332,12 @@ impl State {
             conversations: HashMap::new(),
             older: HashMap::new(),
             dirty: Vec::new(),
+            late: HashMap::new(),
+            newly_late: Vec::new(),
+            settled: Vec::new(),
+            viewed: 0,
+            sweep: None,
+            sweeps: false,
             sent: Sent::new(),
             members: KnownMembers::default(),
             indexed: Indexed::default(),
@@ -265,7 +347,7 @@ impl State {
     }
 }
 
-impl Batch<'_> {
+impl<'c> Batch<'c> {
     /// Position of the newest change so far.
     pub(crate) fn position(&self) -> Position {
         Position { epoch: self.state.epoch, number: self.state.number }
@@ -314,10 +396,13 @@ impl Batch<'_> {
     }
 
     pub(crate) fn conversation(&mut self, id: ConversationId) -> Outcome<Option<&Direct>> {
+        if self.state.late.contains_key(&id) {
+            return Ok(self.state.late.get(&id));
+        }
         if !self.state.conversations.contains_key(&id) {
             let kept = match self.state.older.remove(&id) {
                 Some(kept) => kept,
-                None => match conversation::load(self.db, id)? {
+                None => match conversation::load(&Settled::trust(self.db), id)? {
                     Some(direct) => Kept { direct, stored: true, dirty: false },
                     None => return Ok(None),
                 },
@@ -329,6 +414,10 @@ impl Batch<'_> {
 
     /// Changes a conversation that [`conversation`](Self::conversation) has just returned.
     pub(crate) fn change(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
+        if let Some(direct) = self.state.late.remove(&id) {
+            self.state.conversations.insert(id, Kept { direct, stored: true, dirty: false });
+            self.state.settled.push(id);
+        }
         if let Some(kept) = self.state.conversations.get_mut(&id) {
             change(&mut kept.direct);
             if !mem::replace(&mut kept.dirty, true) {
@@ -337,20 +426,147 @@ impl Batch<'_> {
         }
     }
 
+    /// As [`change`](Self::change), for a change that [`message::note`] can repeat from the log. Creates the row if
+    /// [`conversation`](Self::conversation) has just returned None.
+    pub(crate) fn append(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
+        if let Some(direct) = self.state.late.get_mut(&id) {
+            change(direct);
+            return;
+        }
+        let may_wait = |kept: &Kept| kept.stored && !kept.dirty;
+        if self.state.late.len() < MOST_LATE
+            && self.state.conversations.get(&id).is_some_and(may_wait)
+            && !self.late.is_read(id)
+            && let Some(mut kept) = self.state.conversations.remove(&id)
+        {
+            change(&mut kept.direct);
+            self.state.late.insert(id, kept.direct);
+            self.state.newly_late.push(id);
+            return;
+        }
+        self.upsert(id, change);
+    }
+
     /// Changes a conversation, or creates the row if [`conversation`](Self::conversation) has just returned None.
     pub(crate) fn upsert(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
-        self.state.conversations.entry(id).or_insert_with(|| Kept {
-            direct: Direct {
-                seq: 0,
-                position: 0,
-                active: Timestamp(0),
-                sides: [Side::default(); 2],
-                asking: None,
-            },
-            stored: false,
-            dirty: false,
-        });
+        if !self.state.late.contains_key(&id) {
+            self.state.conversations.entry(id).or_insert_with(|| Kept {
+                direct: Direct {
+                    seq: 0,
+                    position: 0,
+                    active: Timestamp(0),
+                    sides: [Side::default(); 2],
+                    asking: None,
+                },
+                stored: false,
+                dirty: false,
+            });
+        }
         self.change(id, change);
+    }
+
+    /// Writes the late rows of a scope.
+    pub(crate) fn settle(&mut self, scope: Scope) -> Outcome<Settled<'c>> {
+        let mut rows = self.late.of(scope);
+        rows.extend(self.state.newly_late.iter().filter(|id| match scope {
+            Scope::Nothing => false,
+            Scope::One(one) => one == **id,
+            Scope::Of(user) => conversation::side_of(**id, user).is_some(),
+            Scope::All => true,
+        }));
+        rows.into_iter().try_for_each(|id| self.settle_one(id))?;
+        Ok(Settled::trust(self.db))
+    }
+
+    /// Reads rows of a scope without writing them to the disk. Call without an open transaction.
+    pub(crate) fn read_alone(
+        &mut self,
+        scope: Scope,
+        read: impl FnOnce(&Settled<'_>) -> Outcome<()>,
+    ) -> bool {
+        let read = self.begin().and_then(|()| read(&self.settle(scope)?));
+        if let Err(fault) = &read {
+            tracing::warn!(?fault, "cannot read rows that the writer could not write");
+        }
+        self.abandon();
+        read.is_ok()
+    }
+
+    fn settle_one(&mut self, id: ConversationId) -> Outcome<()> {
+        if let Some(direct) = self.state.late.remove(&id) {
+            conversation::save(self.db, conversation::UPDATE, id, &direct)?;
+            self.state.conversations.insert(id, Kept { direct, stored: true, dirty: false });
+            self.state.settled.push(id);
+        }
+        Ok(())
+    }
+
+    /// Writes all late rows, in a transaction of its own. If that fails, they are made again from the log.
+    pub(crate) fn settle_all(&mut self) {
+        if self.state.late.is_empty() {
+            return;
+        }
+        let settled = self.begin().and_then(|()| {
+            self.settle(Scope::All)?;
+            (self.state.sweep, self.state.sweeps) = (None, false);
+            self.state.viewed = self.state.number;
+            meta::set_viewed(self.db, self.state.viewed)?;
+            self.finish(0)
+        });
+        if let Err(fault) = settled {
+            tracing::warn!(?fault, "cannot write the rows of conversations");
+            self.abandon();
+        }
+    }
+
+    /// Starts a sweep if one is due, and writes its next rows.
+    fn sweep(&mut self, jobs: usize) -> Outcome<()> {
+        let state = &mut *self.state;
+        let is_due = state.sweeps
+            || state.late.len() >= MANY_LATE
+            || state.committed.saturating_sub(state.viewed) >= WINDOW;
+        if state.sweep.is_none() && is_due {
+            let mut rows: Vec<ConversationId> = state.late.keys().copied().collect();
+            rows.sort_unstable(); // neighbours share pages
+            state.sweep = Some(Sweep { upto: state.committed, rows, done: 0 });
+        }
+        let Some(mut sweep) = state.sweep.take() else { return Ok(()) };
+        let end = sweep.rows.len().min(sweep.done + SWEPT.max(2 * jobs));
+        for id in &sweep.rows[sweep.done..end] {
+            self.settle_one(*id)?;
+        }
+        sweep.done = end;
+        if end < sweep.rows.len() {
+            self.state.sweep = Some(sweep);
+            return Ok(());
+        }
+        self.state.sweeps = false;
+        self.state.viewed = sweep.upto;
+        meta::set_viewed(self.db, sweep.upto)
+    }
+
+    /// Makes late rows again from the log.
+    fn replay(&mut self) -> Outcome<()> {
+        self.state.viewed = meta::viewed(self.db)?;
+        let mut late = HashSet::new();
+        for line in message::after(self.db, self.state.viewed)? {
+            let id = line.conversation;
+            if self.conversation(id)?.is_none_or(|direct| direct.position >= line.number) {
+                continue;
+            }
+            if let Some(kept) = self.state.conversations.remove(&id) {
+                self.state.late.insert(id, kept.direct);
+            }
+            if let Some(direct) = self.state.late.get_mut(&id) {
+                message::note(direct, &line);
+                late.insert(id);
+            }
+            if self.state.conversations.len() > KEPT {
+                self.state.conversations.clear();
+            }
+        }
+        self.late.restart(&late, self.state.committed);
+        Ok(())
     }
 
     fn begin(&mut self) -> Outcome<()> {
@@ -364,6 +580,7 @@ impl Batch<'_> {
             (self.state.named, self.state.logged) = (meta::named_position(self.db)?, 0);
             self.state.sent.load(self.db)?;
             self.state.indexed.load(self.db)?;
+            self.replay()?;
             self.state.version = Some(version);
         }
         Ok(())
@@ -411,7 +628,10 @@ impl Batch<'_> {
     }
 
     fn finish(&mut self, jobs: usize) -> Outcome<()> {
-        self.state.sent.move_some(self.db, jobs, self.state.committed)?;
+        if self.state.number != self.state.committed {
+            self.state.sent.move_some(self.db, jobs, self.state.committed)?;
+            self.sweep(jobs)?;
+        }
         self.state.dirty.sort_unstable(); // neighbours share pages
         for id in &self.state.dirty {
             let kept = self.state.conversations.get(id).expect("what is dirty is kept until it is saved");
@@ -423,8 +643,12 @@ impl Batch<'_> {
             meta::set_position(self.db, number)?;
             self.state.named = number;
         }
+        self.late.add(self.state.newly_late.drain(..), self.state.committed + 1);
         self.db.prepare_cached("COMMIT")?.execute([])?;
         self.state.committed = self.state.number;
+        if !self.state.settled.is_empty() {
+            self.late.settle(self.state.settled.drain(..), self.state.committed);
+        }
         for id in self.state.dirty.drain(..) {
             if let Some(kept) = self.state.conversations.get_mut(&id) {
                 (kept.stored, kept.dirty) = (true, false);
@@ -452,6 +676,13 @@ impl Batch<'_> {
         self.state.conversations = HashMap::new();
         self.state.older = HashMap::new();
         self.state.dirty = Vec::new();
+        if !self.state.late.is_empty() {
+            self.state.late = HashMap::new();
+            self.state.version = None; // they are made again from the log
+        }
+        self.state.newly_late = Vec::new();
+        self.state.settled = Vec::new();
+        self.state.sweep = None;
         self.state.members.forget();
         self.state.newest_users = HashMap::new();
     }

@@ -4,11 +4,12 @@ use chat::messages::MessageName;
 use chat::{
     Append, Appended, ArchivePage, ArchiveRead, ChangeMessage, ChangedMessage, ConversationChange,
     ConversationId, ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage,
-    MarkerRow, MessageChange, MessageStore, Position, Post, Posted, Refusal, Revision, RoomLimits, RoomName,
-    Search, Seq, StoredMessage, Timestamp, UnpublishedPage, UserId,
+    MarkerRow, MessageChange, MessageStore, Position, Post, Posted, ReadFrom, Refusal, Revision, RoomLimits,
+    RoomName, Search, Seq, StoredMessage, Timestamp, UnpublishedPage, UserId,
 };
 
-use crate::port::read;
+use crate::late::Scope;
+use crate::port::{read, read_settled};
 use crate::sqlite::Sqlite;
 use crate::{archive, conversation, message_change, room, search, writer};
 
@@ -83,7 +84,11 @@ impl MessageStore for Sqlite {
         limit: u32,
         done: Done<ConversationsPage>,
     ) {
-        self.read(move |db| conversation::page(db, user, list, after.as_deref(), limit), done);
+        self.read_settled(
+            Scope::Of(user),
+            move |db| conversation::page(db, user, list, after.as_deref(), limit),
+            done,
+        );
     }
 
     fn history(
@@ -95,7 +100,11 @@ impl MessageStore for Sqlite {
         limit: u32,
         done: Done<HistoryPage>,
     ) {
-        self.read(move |db| super::history(db, reader, conversation, before, after, limit), done);
+        self.read_settled(
+            Scope::One(conversation),
+            move |db| super::history(db, reader, conversation, before, after, limit),
+            done,
+        );
     }
 
     fn room_history(
@@ -118,12 +127,20 @@ impl MessageStore for Sqlite {
         limit: u32,
         done: Done<Result<HistoryPage, Refusal>>,
     ) {
-        self.read(move |db| super::history_since(db, reader, conversation, time, limit), done);
+        self.read_settled(
+            Scope::One(conversation),
+            move |db| super::history_since(db, reader, conversation, time, limit),
+            done,
+        );
     }
 
     fn archive(&self, wanted: ArchiveRead, done: Done<Result<ArchivePage, Refusal>>) {
         // After other reads: a query over all conversations visits each of them.
-        self.shared.read_last(read(move |db| archive::page(db, &wanted), done));
+        let scope = match wanted.of {
+            ReadFrom::One(id) => Scope::One(id),
+            ReadFrom::Direct | ReadFrom::All => Scope::Of(wanted.reader),
+        };
+        self.shared.read_last(read_settled(scope, move |db| archive::page(db, &wanted), done));
     }
 
     fn messages_at(
@@ -132,7 +149,7 @@ impl MessageStore for Sqlite {
         positions: Vec<u64>,
         done: Done<Result<Vec<StoredMessage>, Refusal>>,
     ) {
-        self.read(move |db| archive::named(db, reader, &positions), done);
+        self.read_settled(Scope::Of(reader), move |db| archive::named(db, reader, &positions), done);
     }
 
     fn find_message(
@@ -153,7 +170,11 @@ impl MessageStore for Sqlite {
         seq: Seq,
         done: Done<Result<StoredMessage, Refusal>>,
     ) {
-        self.read(move |db| super::one(db, reader, conversation, seq), done);
+        self.read_settled(
+            Scope::One(conversation),
+            move |db| super::one(db, reader, conversation, seq),
+            done,
+        );
     }
 
     fn pins(
@@ -171,6 +192,10 @@ impl MessageStore for Sqlite {
     }
 
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {
-        self.read(move |db| message_change::revisions(db, conversation, seq), done);
+        self.read_settled(
+            Scope::One(conversation),
+            move |db| message_change::revisions(db, conversation, seq),
+            done,
+        );
     }
 }

@@ -11,6 +11,7 @@ use super::{erased, may_look};
 use crate::conversation::side_of;
 use crate::counter::{self, Counted};
 use crate::fault::{Fault, Outcome};
+use crate::late::Scope;
 use crate::user::{self, Subs};
 use crate::writer::Batch;
 use crate::{message, message_change, room};
@@ -191,7 +192,8 @@ fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refus
         return Ok(Err(Refusal::NoSuchMessage));
     };
     let user = reported.from;
-    let revisions = message_change::revisions(batch.db, id, seq)?;
+    let settled = batch.settle(Scope::One(id))?;
+    let revisions = message_change::revisions(&settled, id, seq)?;
     let Some(former) = kept_with_report(revisions, reported.deleted, new.time) else {
         return Ok(Err(Refusal::NoSuchMessage));
     };

@@ -34,7 +34,7 @@ pub(crate) fn post(
     if !post.files.is_empty() {
         let found = find(batch.db, &post.room)?;
         let Some(room) = found else { return Ok(Err(Refusal::NoSuchFile)) };
-        if let Err(refusal) = file::are_ready(batch.db, post.from, room.id, &post.files)? {
+        if let Err(refusal) = file::are_ready(batch, post.from, room.id, &post.files)? {
             return Ok(Err(refusal));
         }
     }

@@ -6,6 +6,7 @@ use chat::{
 };
 use rusqlite::Connection;
 
+use crate::late::Scope;
 use crate::port::read;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
@@ -53,7 +54,11 @@ impl UserStore for Sqlite {
     }
 
     fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>) {
-        self.read(move |db| conversation::one(db, user, conversation), done);
+        self.read_settled(
+            Scope::One(conversation),
+            move |db| conversation::one(db, user, conversation),
+            done,
+        );
     }
 
     fn few_members(
