@@ -86,6 +86,8 @@ struct Model {
 
 struct Room {
     kind: RoomKind,
+    /// Its owner left as the last member.
+    is_closed: bool,
     frozen: bool,
     slow_ms: u64,
     most: usize,
@@ -240,7 +242,7 @@ impl Model {
     }
 
     fn room(&self, room: usize) -> Result<&Room, Refusal> {
-        self.rooms.get(room).ok_or(Refusal::NoSuchConversation)
+        self.rooms.get(room).filter(|room| !room.is_closed).ok_or(Refusal::NoSuchConversation)
     }
 
     /// Ends links whose authors may not invite any more.
@@ -269,6 +271,7 @@ impl Model {
         let person = Person { role: Some(Role::Owner), ..Person::default() };
         self.rooms.push(Room {
             kind,
+            is_closed: false,
             frozen: false,
             slow_ms: 0,
             most: 0,
@@ -298,6 +301,7 @@ impl Model {
         of.as_member(user)?;
         when(of.members() > 1 && of.is_last_owner(user), Refusal::LastOwner)?;
         let of = &mut self.rooms[room];
+        of.is_closed = of.members() == 1 && of.is_last_owner(user);
         of.goes_out(user);
         of.people.entry(user).or_default().has_left = true;
         of.requests.iter_mut().filter(|((asked, _), _)| *asked == user).for_each(|(_, state)| {
@@ -705,7 +709,8 @@ impl Run {
         let asked: BTreeSet<ConversationId> =
             page.rows.iter().filter(|row| row.requested_by.is_some()).map(|row| row.id).collect();
         let of_model = self.model.rooms.iter().enumerate();
-        let of_model = of_model.filter(|(_, of)| of.is_asked(user) && of.role(user).is_none());
+        let of_model =
+            of_model.filter(|(_, of)| !of.is_closed && of.is_asked(user) && of.role(user).is_none());
         assert_eq!(asked, of_model.map(|(at, _)| self.id(at)).collect(), "{what}: requests");
         self.look_into(what, user, room, me, id);
     }
@@ -744,7 +749,12 @@ impl Run {
         assert_eq!(links, wanted, "{what}: links for {}", NAMES[user]);
         let rooms = ask(|done| self.store.rooms(me.site, None, None, 50, done));
         let listed: BTreeSet<ConversationId> = rooms.rows.iter().map(|(id, _)| *id).collect();
-        let open = self.model.rooms.iter().enumerate().filter(|(_, of)| of.kind != RoomKind::Private);
+        let open = self
+            .model
+            .rooms
+            .iter()
+            .enumerate()
+            .filter(|(_, of)| of.kind != RoomKind::Private && !of.is_closed);
         assert_eq!(listed, open.map(|(at, _)| self.id(at)).collect(), "{what}: the directory");
     }
 }

@@ -191,7 +191,7 @@ pub(crate) fn rooms(
         columns!(),
         " FROM room",
         indexed_by!("room_name"),
-        " WHERE site = $1 AND page IS NULL AND kind <> 1 \
+        " WHERE site = $1 AND page IS NULL AND kind <> 1 AND kind <> 3 \
          AND (folded, key) > ($2, $3) AND folded >= $4 AND folded < $5 ORDER BY folded, key LIMIT $6"
     ));
     let mut statement = db.prepare_cached(sql)?;

@@ -370,6 +370,7 @@ pub(crate) fn a_closed_room_exists_for_nobody(store: &dyn Store) {
     assert_eq!(close(ann).map(|_| ()), Err(Refusal::NoSuchConversation), "twice");
     assert_eq!(snapshot(store, bob, Some(before)).left, [(room, LeftReason::Closed)]);
     assert_eq!(create(dora, "bikers").map(|_| ()), Err(Refusal::UserExists), "its address is not free");
+    assert!(ask(|done| store.rooms(site, None, None, 9, done)).rows.is_empty(), "it is not in the directory");
     assert_eq!(ask(|done| store.rooms_made(ann, NOW, done)), 1, "it still counts");
     assert_eq!(ask(|done| store.rooms_made(bob, NOW, done)), 0);
 }
