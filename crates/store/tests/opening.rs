@@ -20,6 +20,7 @@ const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql")
 const OLD_MUTES: &str = include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql");
 /// Undoes the migrations from version 44 on.
 const BEFORE_VERSION_44: &str = "DELETE FROM meta WHERE name = 'viewed';
+    DROP TABLE own_picture;
     DROP TABLE push_app;
     DROP INDEX room_alias;
     ALTER TABLE room DROP COLUMN alias;
