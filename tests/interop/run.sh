@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
-clients=${CLIENTS:-slixmpp slixmpp_tls aioxmpp nbxmpp tokio xmppjs xmppjs_tls mellium stanza_call stanza strophe converse profanity switching components federation}
+# slixmpp blocks Tom, who is no contact any more: clients that need one come before.
+clients=${CLIENTS:-tokio stanza_call slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza strophe converse profanity switching components federation}
 scratch=$(mktemp -d)
 nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
