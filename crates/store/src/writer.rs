@@ -314,7 +314,7 @@ const MANY_LATE: usize = 8_192;
 /// Most late rows.
 const MOST_LATE: usize = 2 * MANY_LATE;
 
-/// Positions that start a sweep. A start after a crash reads two to three times as many messages, in 0.1 s.
+/// Positions that start a sweep. A start after a crash reads at most two to three times as many messages.
 const WINDOW: u64 = 16_384;
 
 /// Fewest rows that a sweep writes with one batch.
