@@ -14,7 +14,7 @@ mod own_sockets;
 mod several_gateways;
 mod tcp;
 mod tls;
-/// The same tests for connections that stay with rustls.
+/// Repeats the tests of TLS on connections that stay with rustls.
 #[path = "tls.rs"]
 #[allow(clippy::duplicate_mod, reason = "`tls.rs` reads the name of its module")]
 mod tls_of_rustls;

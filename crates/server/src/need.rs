@@ -14,7 +14,7 @@ pub(crate) const NODE_WITH_TLS: u64 = 1_000;
 /// The bytes of `kith load` during the logins: 1,365 each with 6,000 members (one run, its largest RSS less that of a run with 1,000).
 /// Later less: docs/capacity.md has 256 bytes with a million.
 const GENERATOR: u64 = 1_400;
-/// The same with TLS: 4,622 bytes, when rustls kept its state for the whole connection.
+/// A connection with TLS took 4,622 bytes when rustls kept its state until the end.
 const GENERATOR_WITH_TLS: u64 = 4_700;
 
 /// The node itself, with the caches of its database.

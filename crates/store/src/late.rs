@@ -43,7 +43,7 @@ impl Deref for Settled<'_> {
     }
 }
 
-/// What readers must know of late rows. A lock is held for some lookups only.
+/// The late rows and the snapshots of all readers. The lock is held for some lookups only.
 pub(crate) struct Late {
     rows: Mutex<Rows>,
     /// The position that each reader's snapshot has; [`NO_SNAPSHOT`], or [`ANY`] while the reader takes one.
@@ -60,7 +60,7 @@ struct Rows {
     members: BTreeSet<(UserId, ConversationId)>,
     /// Settled rows, by the commit that settled them.
     settled: VecDeque<(u64, ConversationId)>,
-    /// What was read in the last some hundred commits, and before that. Its rows are written with each message.
+    /// The scopes that reads named since the last [`Late::age`], and before it. Their rows are written with each message.
     read: Asked,
     read_before: Asked,
 }

@@ -84,7 +84,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     })
 }
 
-/// What a message in the log says of its direct conversation.
+/// The columns of a logged message from which [`note`] makes the row of its direct conversation.
 pub(crate) struct Logged {
     pub(crate) conversation: ConversationId,
     pub(crate) number: u64,

@@ -213,10 +213,7 @@ fn attempts(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<St
 pub(crate) fn catch_up(db: &Connection, late: &Late) -> Outcome<()> {
     let mut state = State::new();
     let mut batch = Batch { db, late, state: &mut state };
-    batch.begin()?;
-    batch.settle(Scope::All)?;
-    meta::set_viewed(db, batch.state.number)?;
-    batch.finish(0)
+    batch.settle_every_row()
 }
 
 /// The side that ended a transaction.
@@ -506,17 +503,19 @@ impl<'c> Batch<'c> {
         if self.state.late.is_empty() {
             return;
         }
-        let settled = self.begin().and_then(|()| {
-            self.settle(Scope::All)?;
-            (self.state.sweep, self.state.sweeps) = (None, false);
-            self.state.viewed = self.state.number;
-            meta::set_viewed(self.db, self.state.viewed)?;
-            self.finish(0)
-        });
-        if let Err(fault) = settled {
+        if let Err(fault) = self.settle_every_row() {
             tracing::warn!(?fault, "cannot write the rows of conversations");
             self.abandon();
         }
+    }
+
+    fn settle_every_row(&mut self) -> Outcome<()> {
+        self.begin()?;
+        self.settle(Scope::All)?;
+        (self.state.sweep, self.state.sweeps) = (None, false);
+        self.state.viewed = self.state.number;
+        meta::set_viewed(self.db, self.state.viewed)?;
+        self.finish(0)
     }
 
     /// Starts a sweep if one is due, and writes its next rows.

@@ -125,7 +125,7 @@ enum Length {
     Four,
 }
 
-/// What a connection remembers about its output, beside its keys.
+/// Flags of the output of a connection.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Marks {
     /// The unsent bytes are only a ticket for the next connection, for which no client waits.

@@ -48,7 +48,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// The same configuration for connections with this memory.
+    /// Copies a configuration for connections with this memory.
     pub fn of_server(self, config: &ServerConfig) -> Arc<ServerConfig> {
         let mut config = config.clone();
         config.enable_secret_extraction = self == Memory::Low;
