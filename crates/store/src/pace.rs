@@ -1,10 +1,10 @@
 //! How long the writer waits for more requests before it commits.
 //!
 //! A commit costs a flush of the disk and a few pages, whether it has one message or fifty. At 2,000 messages a second
-//! a commit for each message needed 1.7 times the CPU of the store's threads (`append_bench`). So commits begin at least [`Options::gather`] apart, if the
-//! wait brings more requests.
+//! a commit for each message needed 1.7 times the CPU of the store's threads (`append_bench`). So commits begin at least
+//! [`Options::interval`] apart, if the wait brings more requests.
 //!
-//! [`Options::gather`]: crate::Options::gather
+//! [`Options::interval`]: crate::Options::interval
 
 use std::time::{Duration, Instant};
 
