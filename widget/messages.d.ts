@@ -366,6 +366,13 @@ declare module 'virtual:messages' {
       };
       statusUntil(when: string): string;
       profileGone: string;
+      giveName: string;
+      changeName: string;
+      contactName: string;
+      contactNameFor(name: string): string;
+      contactNameHint: string;
+      nameNeedsContact: string;
+      removeName: string;
       account: string;
       status: string;
       statusHint: string;
@@ -622,6 +629,17 @@ declare module 'virtual:messages' {
       bannedRole: string;
       restrictedUntil(time: string): string;
       restrictedFor(reason: string): string;
+      nickname: string;
+      nicknameLabel: string;
+      nicknameHint(name: string): string;
+      nicknameRemove: string;
+      shownAs(name: string): string;
+      nicknameFailed: {
+        user_exists: string;
+        muted: string;
+        rate_limited: string;
+        not_a_member: string;
+      };
     };
     inviteLinks: {
       linkHint: string;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 
 /** `{opcode, body, rest}` of the first complete frame. The server sends unmasked and unfragmented frames. */
-function firstFrame(bytes) {
+export function firstFrame(bytes) {
   if (bytes.length < 2) return undefined;
   const short = bytes[1] & 0x7f;
   const head = short === 127 ? 10 : short === 126 ? 4 : 2;
@@ -19,7 +19,8 @@ function firstFrame(bytes) {
   };
 }
 
-function frame(text) {
+/** The masked text frame of a client. */
+export function frame(text) {
   const body = Buffer.from(text);
   const mask = randomBytes(4);
   for (let at = 0; at < body.length; at += 1) body[at] ^= mask[at & 3];
@@ -105,7 +106,8 @@ export class Client {
   }
 }
 
-function upgraded(http) {
+/** A connection after the handshake. `signal` gives it up. */
+export function upgraded(http, signal) {
   const [host, port] = http.split(':');
   const headers = {
     connection: 'Upgrade',
@@ -114,7 +116,7 @@ function upgraded(http) {
     'sec-websocket-key': randomBytes(16).toString('base64'),
   };
   return new Promise((resolve, reject) => {
-    const asked = request({ host, port, path: '/v1/websocket', headers });
+    const asked = request({ host, port, path: '/v1/websocket', headers, signal });
     asked.on('upgrade', (_answer, socket, head) => {
       if (head.length > 0) socket.unshift(head);
       resolve(socket);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { afterEach } from 'node:test';
 
 /** The tests use packages that the widget's lock file installs. */
 const require = createRequire(new URL('../../widget/package.json', import.meta.url));
@@ -39,8 +40,32 @@ export function launchWithNotifications(...more) {
   return start(CHROMIUM, more);
 }
 
-function start(executablePath, more) {
-  return chromium.launch({ executablePath, args: [...FLAGS, ...more] });
+async function start(executablePath, more) {
+  const browser = await chromium.launch({ executablePath, args: [...FLAGS, ...more] });
+  browsers.add(browser);
+  browser.on('disconnected', () => browsers.delete(browser));
+  return browser;
+}
+
+const browsers = new Set();
+
+afterEach(async test => {
+  if (!test.passed) await describePages();
+});
+
+/** Prints what the open pages show, for the report of a failed test. */
+async function describePages() {
+  for (const page of Array.from(browsers, one => one.contexts())
+    .flat()
+    .flatMap(context => context.pages())) {
+    const text = () => document.querySelector('kith-widget')?.shadowRoot?.querySelector('.panel')?.innerText;
+    const shown = await Promise.race([
+      page.evaluate(text).catch(error => error.message),
+      new Promise(resolve => setTimeout(resolve, 5_000, 'no answer')),
+    ]);
+    console.log(`open: ${page.url()}, panel: ${JSON.stringify(shown)?.slice(0, 1500)}`);
+    console.log(`errors: ${JSON.stringify(troublesOf.get(page.context()) ?? [])}`);
+  }
 }
 
 /**

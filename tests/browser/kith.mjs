@@ -54,20 +54,24 @@ export class Kith {
     this.url = `http://${this.http}`;
   }
 
-  async up() {
-    const flags = [...this.flags, '--data', this.data, '--http', this.http];
-    this.process = spawn(BINARY, ['demo', ...flags], {
+  /** Starts a process with the data and the address of this node. */
+  spawn(...words) {
+    const node = spawn(BINARY, [...words, '--data', this.data, '--http', this.http], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env, ...WITHOUT_XMPP, ...this.settings },
     });
-    const node = this.process;
     started.add(node);
     node.once('exit', () => started.delete(node));
-    for (const stream of [this.process.stdout, this.process.stderr]) {
+    for (const stream of [node.stdout, node.stderr]) {
       stream.on('data', bytes => {
         this.log = (this.log + bytes).slice(-20_000);
       });
     }
+    return node;
+  }
+
+  async up() {
+    this.process = this.spawn('demo', ...this.flags);
     const end = Date.now() + PATIENCE_MS;
     while (Date.now() < end) {
       assert.equal(this.process.exitCode, null, `kith ended at once:\n${this.log}`);
@@ -83,6 +87,16 @@ export class Kith {
     const ended = once(this.process, 'exit');
     this.process.kill('SIGKILL');
     await ended;
+  }
+
+  /** Replaces the process by another one, which takes its connections over. Pages of the demo are gone after that. */
+  async takeOver() {
+    const old = this.process;
+    const ended = once(old, 'exit');
+    this.process = this.spawn('serve', '--metrics-public', '--take-over');
+    const failed = once(this.process, 'exit').then(() => assert.fail(`the successor ended:\n${this.log}`));
+    const [code] = await Promise.race([ended, failed]);
+    assert.equal(code, 0, this.log);
   }
 
   async stop() {

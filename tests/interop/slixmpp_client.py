@@ -105,7 +105,8 @@ async def main(host, port, domain, first, first_password, second, second_passwor
     await laptop.disconnect()
     page = await tom.plugin["xep_0313"].retrieve(with_jid=slixmpp.JID(f"{first}@{domain}"), rsm={"max": 50})
     bodies = [one["mam_result"]["forwarded"]["stanza"]["body"] for one in page["mam"]["results"]]
-    check("the archive has both directions", [body for body in bodies if body in ("Grüße & <b>", "back")] == ["Grüße & <b>", "back"])
+    # Clients before this one have sent the same texts.
+    check("the archive has both directions", [body for body in bodies if body in ("Grüße & <b>", "back")][-2:] == ["Grüße & <b>", "back"])
     check("the archive is complete", page["mam_fin"].xml.get("complete") == "true")
 
     composing = anna.make_message(mto=f"{second}@{domain}", mtype="chat")

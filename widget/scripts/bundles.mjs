@@ -39,6 +39,7 @@ const BUNDLES = {
     'app/src/features/group_calls/room_call_',
     'app/src/features/rooms/room.',
     'app/src/features/rooms/room_errors.ts',
+    'app/src/features/rooms/room_names.ts',
   ],
   // Work in a chat or a thread: menus, dialogs, search, polls, reactions, toasts, and everything else that one touch
   // opens from a chat or from the list of chats.

@@ -79,17 +79,17 @@ pub(crate) fn presence() -> Box<dyn FnMut()> {
 }
 
 /// The store numbers users in the order of their creation, from 1 on.
-struct User {
+pub(crate) struct User {
     number: u32,
     token: String,
 }
 
 impl User {
-    fn new(number: u32) -> User {
+    pub(crate) fn new(number: u32) -> User {
         User { number, token: signed(&format!("user-{number}")) }
     }
 
-    fn enter(&self, node: &Node) {
+    pub(crate) fn enter(&self, node: &Node) {
         let hello = Hello {
             site_key: SITE.into(),
             credential: chat::Credential::Token(black_box(&self.token).into()),
@@ -103,19 +103,25 @@ impl User {
         node.sign_in(hello, self.session().handle, NOW);
     }
 
-    fn session(&self) -> SessionId {
+    pub(crate) fn session(&self) -> SessionId {
         let handle = SessionHandle(self.number.into());
         SessionId { user: UserId { site: SiteId(1), num: self.number }, handle }
     }
 
-    fn sub(&self) -> Sub {
+    pub(crate) fn sub(&self) -> Sub {
         Sub::parse(&format!("user-{}", self.number)).expect("it is one")
     }
 }
 
 fn node() -> (Node, Arc<DeliveryCounter>) {
     let store = Sqlite::in_memory();
-    let site = Site {
+    assert_eq!(store.add_site(&site()), Ok(Some(SiteId(1))));
+    let delivered = Arc::new(DeliveryCounter::default());
+    (Node::new(config(), Arc::new(store), Arc::clone(&delivered) as Arc<dyn Outbox>, [1; 32]), delivered)
+}
+
+pub(crate) fn site() -> Site {
+    Site {
         id: SiteId(0),
         key: SITE.into(),
         name: "Bench".into(),
@@ -128,13 +134,10 @@ fn node() -> (Node, Arc<DeliveryCounter>) {
         domain: None,
         settings: chat::Settings::default(),
         created: NOW,
-    };
-    assert_eq!(store.add_site(&site), Ok(Some(SiteId(1))));
-    let delivered = Arc::new(DeliveryCounter::default());
-    (Node::new(config(), Arc::new(store), Arc::clone(&delivered) as Arc<dyn Outbox>, [1; 32]), delivered)
+    }
 }
 
-fn config() -> NodeConfig {
+pub(crate) fn config() -> NodeConfig {
     let limits =
         Limits { page: 100, watch: 500, contacts: 10_000, sessions_per_user: 16, ..Limits::without_rates() };
     let presence_coalesce_ms = COALESCE_MS;

@@ -8,7 +8,9 @@
 //!
 //! Read first: [`OPERATIONS`].
 
+mod database;
 mod domain;
+mod logins;
 mod token;
 mod wire;
 mod writes;
@@ -26,6 +28,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation { name: "http-head-parse", times: 1, begin: wire::http_head },
     Operation { name: "token-verify", times: 1, begin: token::verify },
     Operation { name: "sign-in-and-leave", times: 1, begin: domain::sign_in },
+    Operation { name: "list-login-in-group", times: logins::GROUP, begin: logins::with_lists },
     Operation { name: "websocket-frame-read", times: 1, begin: wire::websocket_frame },
     Operation { name: "command-parse", times: 1, begin: wire::command },
     Operation { name: "message-in-domain", times: 1, begin: domain::message },

@@ -1,16 +1,16 @@
 //! The database writer's work for a message that is committed with others.
 
-use std::path::PathBuf;
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use chat::{
-    Append, Appended, ConversationId, MessageStore, Mode, Profile, ResumeFrom, SignInStore, Site, SiteId,
-    SiteStore, Snapshot, Sub, UserId, UserRow,
+    Append, Appended, ConversationId, MessageStore, Profile, ResumeFrom, SignInStore, SiteId, SiteStore,
+    Snapshot, Sub, UserId, UserRow,
 };
-use store::{Options, Sqlite, Synchronous};
+use store::Sqlite;
 
-use crate::token::{NOW, SITE, secret};
+use crate::database::{Folder, database};
+use crate::domain::site;
+use crate::token::NOW;
 
 /// Messages of one group.
 pub(crate) const GROUP: u32 = 64;
@@ -38,43 +38,17 @@ pub(crate) fn append() -> Box<dyn FnMut()> {
 
 struct Writer {
     // Dropped before the folder.
-    store: Option<Sqlite>,
-    folder: PathBuf,
+    store: Sqlite,
+    _folder: Folder,
     users: [UserId; 2],
 }
 
 impl Writer {
     fn new() -> Writer {
-        let folder = std::env::temp_dir().join(format!("kith-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("the temporary directory is writable");
-        // Only the group decides when to commit, and neither the disk nor checkpoints of the log are measured: their
-        // cost in one operation is random.
-        let options = Options {
-            interval: Duration::ZERO,
-            gather: Duration::ZERO,
-            synchronous: Synchronous::Normal,
-            checkpoint_pages: 1 << 30,
-            readers: 1,
-            ..Options::default()
-        };
-        let store = Sqlite::open(&folder.join("kith.db"), options).expect("a new database");
-        let site = Site {
-            id: SiteId(0),
-            key: SITE.into(),
-            name: "Bench".into(),
-            mode: Mode::Open,
-            guests: false,
-            origins: Vec::new(),
-            secrets: vec![secret()],
-            guest_keys: vec![],
-            public_url: None,
-            domain: None,
-            settings: chat::Settings::default(),
-            created: NOW,
-        };
-        let site = store.add_site(&site).expect("it can be written").expect("it is the first");
+        let (store, folder) = database("append");
+        let site = store.add_site(&site()).expect("it can be written").expect("it is the first");
         let users = ["anna", "tom"].map(|sub| sign_in(&store, site, sub));
-        Writer { store: Some(store), folder, users }
+        Writer { store, _folder: folder, users }
     }
 
     fn append(&self, number: u64, done: impl FnOnce() + Send + 'static) {
@@ -94,16 +68,7 @@ impl Writer {
             assert!(outcome.is_ok_and(|appended| !appended.repeated));
             done();
         };
-        self.store.as_ref().expect("it is open").append(append, Box::new(done));
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        if let Some(store) = self.store.take() {
-            store.close();
-        }
-        let _ = std::fs::remove_dir_all(&self.folder);
+        self.store.append(append, Box::new(done));
     }
 }
 

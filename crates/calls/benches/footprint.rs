@@ -24,6 +24,7 @@ fn main() {
     let here = RelayAddress { bind: [9, 9, 9, 9].into(), external: [9, 9, 9, 9].into() };
     let config = CallsConfig {
         udp: Vec::new(),
+        shares_ports: false,
         streams: Vec::new(),
         relays: vec![here],
         ports: 1_024..=65_535,

@@ -28,6 +28,8 @@ pub struct CallsConfig {
     /// Addresses for datagrams; port 0 lets the system choose. List each address of a machine with several: answers from a wildcard
     /// address leave from the one that the system prefers.
     pub udp: Vec<SocketAddr>,
+    /// Another process may listen on `udp`, too: one that this one replaces, and that will end.
+    pub shares_ports: bool,
     /// TCP and TLS.
     pub streams: Vec<Listener>,
     /// Only the first of each family is used. A family without one has no relays.

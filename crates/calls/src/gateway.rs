@@ -46,7 +46,8 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
     let mut key = [0; 32];
     SystemRandom::new().fill(&mut key).map_err(|_| io::Error::other("the system gives no random numbers"))?;
     let listeners = std::mem::take(&mut config.streams);
-    let reserved = config.udp.iter().map(|address| reserve(*address)).collect::<io::Result<Vec<_>>>()?;
+    let reserve = |address: &SocketAddr| reserve(*address, config.shares_ports);
+    let reserved = config.udp.iter().map(reserve).collect::<io::Result<Vec<_>>>()?;
     config.udp = reserved.iter().map(|(address, _)| *address).collect();
     let udp = config.udp.clone();
     let (max_connections, private_descriptor_tables) = (config.max_connections, config.private_descriptors);
@@ -123,7 +124,10 @@ pub fn tls(config: &ServerConfig) -> Arc<ServerConfig> {
 }
 
 /// A local address, and the socket that reserves a chosen port until the workers have bound it.
-fn reserve(address: SocketAddr) -> io::Result<(SocketAddr, Option<UdpSocket>)> {
+fn reserve(address: SocketAddr, shares_ports: bool) -> io::Result<(SocketAddr, Option<UdpSocket>)> {
+    if shares_ports && address.port() != 0 {
+        return Ok((address, None));
+    }
     let socket = unbound(address)?;
     if address.port() != 0 {
         // Another process on the port would receive a part of our clients.

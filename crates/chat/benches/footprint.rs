@@ -471,7 +471,7 @@ impl ContactStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
-    fn changed_contacts(&self, _: UserId, _: Position, _: u32, done: Done<Option<Vec<ContactRow>>>) {
+    fn changed_contacts(&self, _: UserId, _: Position, _: u32, done: Done<Option<ContactList>>) {
         done(Err(StoreError::Overloaded));
     }
     fn contacts(&self, _: UserId, _: Option<String>, _: u32, done: Done<ContactsPage>) {
@@ -620,7 +620,7 @@ impl SignInStore for Blank {
                 updates: vec![],
                 gaps: vec![],
                 left: vec![],
-                contacts: ContactsPage { rows: vec![], next: None },
+                contacts: ContactsPage { rows: chat::ContactList::default(), next: None },
                 threads: vec![],
                 renamed: vec![],
                 waiting: Waiting::default(),
@@ -785,7 +785,23 @@ impl RoomStore for Blank {
     fn room(&self, _: ConversationId, _: UserId, done: Done<Result<Room, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
-    fn nicknames(&self, _: ConversationId, _: UserId, _: Vec<Sub>, done: Done<Result<Vec<Named>, Refusal>>) {
+    fn set_nickname(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: Option<Nickname>,
+        done: Done<Result<chat::Nicknamed, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn nicknames(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: Vec<Sub>,
+        _: chat::Naming,
+        done: Done<Result<Vec<Named>, Refusal>>,
+    ) {
         done(Err(StoreError::Overloaded));
     }
     fn close_room(

@@ -16,6 +16,15 @@ use crate::{
     rooms, sign_in,
 };
 
+/// A command without its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pending {
+    /// The number of the request.
+    Request(u64),
+    /// The client id of the message.
+    Message(Box<str>),
+}
+
 /// A command of a signed-in session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
@@ -42,6 +51,15 @@ pub enum Command {
 impl Request {
     pub fn new(re: u64, command: impl Into<Command>) -> Request {
         Request { re: Some(re), command: command.into() }
+    }
+
+    /// The answer that the session waits for. None: it waits for none.
+    pub fn pending(&self) -> Option<Pending> {
+        match self.answer_to() {
+            AnswerTo::Message(id) => Some(Pending::Message(id)),
+            AnswerTo::Request(re) => Some(Pending::Request(re)),
+            AnswerTo::Session | AnswerTo::Nobody => None,
+        }
     }
 
     /// The destination of the answer or refusal.

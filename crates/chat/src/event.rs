@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::Pending;
 use crate::contacts::message_requests::MessageRequest;
 use crate::privacy::Signal;
 use crate::rooms::{LeftReason, Role, Room, Standing};
 use crate::{
-    ContactNote, ConversationId, File, Limits, MessageKind, Position, Reaction, Refusal, Renamed, Rich, Seq,
-    SessionId, SessionRecord, SetPresence, Side, SiteRole, StoredMessage, Sub, ThreadCount, Timestamp,
-    UserId,
+    ContactList, ContactNote, ConversationId, File, Limits, MessageKind, Position, Reaction, Refusal,
+    Renamed, Rich, Seq, SessionId, SessionRecord, SetPresence, Side, SiteRole, StoredMessage, Sub,
+    ThreadCount, Timestamp, UserId,
 };
 use crate::{
     SiteState, account, calls, contacts, messages, moderation, notifications, presence, rooms, session,
@@ -158,6 +159,25 @@ impl Delivery {
         has_its_number && self.position.is_some() == is_stored
     }
 
+    /// The command that the event answers.
+    pub fn answered(&self) -> Option<Pending> {
+        if let Some(re) = self.re {
+            return Some(Pending::Request(re));
+        }
+        match &self.event {
+            Event::Messages(event) => event.answered_message(),
+            Event::Session(event) => event.answered_message(),
+            Event::Presence(_)
+            | Event::Contacts(_)
+            | Event::Notifications(_)
+            | Event::Moderation(_)
+            | Event::Calls(_)
+            | Event::Rooms(_)
+            | Event::Account(_) => None,
+        }
+        .map(|id| Pending::Message(id.into()))
+    }
+
     /// Whether the session waits for this event.
     pub(crate) fn is_answer(&self) -> bool {
         match self.event.policy().answers {
@@ -168,6 +188,11 @@ impl Delivery {
 }
 
 impl Event {
+    /// The session is in a room from now on.
+    pub(crate) fn is_entry(&self) -> bool {
+        matches!(self, Event::Rooms(rooms::Event::Entered { .. }))
+    }
+
     pub(crate) fn policy(&self) -> Policy {
         match self {
             Event::Session(event) => event.policy(),
@@ -321,7 +346,7 @@ pub struct Changes {
     pub gaps: Vec<Gap>,
     /// Rooms that the user has left or lost.
     pub left: Vec<(ConversationId, LeftReason)>,
-    pub contacts: Vec<Contact>,
+    pub contacts: ContactList,
     pub contacts_next: Option<String>,
     /// Threads whose count the device cannot compute because of a gap.
     pub threads: Vec<ThreadCount>,
@@ -473,8 +498,7 @@ pub struct Person {
 
 impl Person {
     pub(crate) fn signal(&self) -> Option<Signal> {
-        let is_here = self.presence.is_some_and(|presence| presence != Presence::Offline);
-        is_here.then_some(Signal::Presence)
+        Presence::signal(self.presence)
     }
 }
 
@@ -489,13 +513,21 @@ pub enum Presence {
     Unknown,
 }
 
+impl Presence {
+    /// Of a presence in an event.
+    pub(crate) fn signal(shown: Option<Presence>) -> Option<Signal> {
+        let is_here = shown.is_some_and(|presence| presence != Presence::Offline);
+        is_here.then_some(Signal::Presence)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contact {
     pub person: Person,
     pub state: ContactState,
     /// The directions of the contact, from which `state` follows.
     pub side: Side,
-    /// The user's own name and groups for the contact. A welcome leaves them out, because few clients show them.
+    /// The user's own name and groups for the contact.
     pub note: Option<Box<ContactNote>>,
     /// Only in an event of a change, and never after a reconnect.
     pub change: Option<ContactChange>,

@@ -74,8 +74,13 @@ impl Sub {
 
     /// None if the text is empty, too long or has control characters.
     pub fn parse(text: &str) -> Option<Sub> {
+        Self::is_valid(text).then(|| Sub(text.into()))
+    }
+
+    /// Whether [`parse`](Self::parse) takes the text.
+    pub(crate) fn is_valid(text: &str) -> bool {
         let fits = !text.is_empty() && text.len() <= Self::MAX_BYTES;
-        (fits && !has_control_characters(text)).then(|| Sub(text.into()))
+        fits && !has_control_characters(text)
     }
 
     /// The id of a user of another XMPP server, whose bare address (RFC 7622) is in prepared form. No token, guest or import has such an id.

@@ -12,6 +12,7 @@ mod call_entry;
 pub mod calls;
 mod command;
 mod config;
+mod contact_list;
 pub mod contacts;
 mod event;
 mod file;
@@ -67,12 +68,13 @@ pub use account::store::AccountStore;
 pub use call_entry::{CallEntry, Media, Outcome, RINGS_MS};
 pub use calls::store::{CallStore, NewCallEntry, PostedCall};
 pub use calls::{
-    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEvent, CallNews, CallStep, CallTicket,
+    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEvent, CallNews, CallRecord, CallStep, CallTicket,
     DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, Ice,
     IceTurn, MOST_MEMBERS_CALLED, Participant, Place, Turn,
 };
-pub use command::{Command, PageOf, Request, To};
+pub use command::{Command, PageOf, Pending, Request, To};
 pub use config::{Limits, NodeConfig, RoomLimits};
+pub use contact_list::{ContactCard, ContactHead, ContactList, GROUP_END};
 pub use contacts::message_requests::{
     LinkRule, MessageRequest, RequestAnswer, RequestAnswered, RequestDay, RequestNotice, RequestRules,
     RequestStore, Requested, first_contact, is_stranger,
@@ -135,7 +137,7 @@ pub use moderation::{
     ReportReason, ReportRow, ReportState, ReportsPage, Sanction, SanctionKind, SiteState, kept_with_report,
     lines_around, may_decide_report, may_report, standing_under, until_and_reason,
 };
-pub use node::Node;
+pub use node::{Node, Port, PortAnswer, PortNote, PortQuestion, RemoteNode};
 pub use notifications::{
     AppPush, AppPushRow, AppWake, AppWaker, Digest, MAIL_EVERY_MS, MOST_APP_PUSHES, MOST_CALLS_COUNTED,
     MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailDue, MailView, Mailer, News, NotificationStore,
@@ -151,12 +153,13 @@ pub use rooms::{
     Invited, Joined, KeptSanction, LeftReason, LinkCode, LinkStore, MOST_CLOSED_AT_ONCE, MOST_ENTERED,
     MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH, MOST_NAMED_AT_ONCE, MOST_ROOM_ANSWERS,
     MOST_ROOM_REQUESTS, MOST_SEEN_BY, Markers, MemberAction, MemberList, MemberRow, MemberState, MembersPage,
-    Named, NewLink, NewRoom, Nickname, Occupant, OccupantChange, PageKey, Role, Room, RoomAvatar, RoomChange,
-    RoomChanged, RoomClosed, RoomKind, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore,
-    RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules, SanctionedPage, Standing, add_outcome,
-    keeps_links, kept_sanction, leaves_by_block, may, may_as_site_moderator, may_make_link,
-    may_moderate_message, may_show, owner_may_leave, owner_may_step_down, requested_conversation,
-    role_of_new, sanction_behind, standing_now, standing_to_write, state_under, state_without, takes_link,
+    Named, Naming, NewLink, NewRoom, Nickname, NicknameChange, Nicknamed, Occupant, OccupantChange, PageKey,
+    Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomClosed, RoomKind, RoomLink, RoomMembers, RoomName,
+    RoomRequestState, RoomRequestStore, RoomSanction, RoomSanctionKind, RoomStore, RoomsPage, Rules,
+    SanctionedPage, Standing, add_outcome, keeps_links, kept_sanction, leaves_by_block, may,
+    may_as_site_moderator, may_make_link, may_moderate_message, may_show, owner_may_leave,
+    owner_may_step_down, requested_conversation, role_of_new, sanction_behind, standing_now,
+    standing_to_write, state_under, state_without, takes_link,
 };
 pub use session::Outbox;
 pub use session::record::SessionRecord;
@@ -174,6 +177,7 @@ pub use site::filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links
 pub use site::guest_proof::GuestProof;
 pub use site::links::has_link;
 pub use site::mail_address::MailAddress;
+pub use site::published::{PublishedSite, PublishedSites};
 pub use site::raid::Raid;
 pub use site::retention::{Retention, RoomRetention, Trim};
 pub use site::roles::{By, RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
@@ -184,8 +188,8 @@ pub use site::{Mode, Secret, SecretKind, Site};
 pub use site::{settings, token};
 pub use stats::Stats;
 pub use store::{
-    Append, Appended, ChangedMessage, ContactRow, ConversationOf, ConversationRow, Done, HistoryPage,
-    MemberChanged, MessageKind, Profile, Revision, Store, StoreError, StoredMessage, TokenUser, UserRow,
+    Append, Appended, ChangedMessage, ConversationOf, ConversationRow, Done, HistoryPage, MemberChanged,
+    MessageKind, Profile, Revision, Store, StoreError, StoredMessage, TokenUser, UserRow,
 };
 pub use users::contact_ids::ContactIds;
 pub use users::directory;

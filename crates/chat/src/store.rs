@@ -30,8 +30,8 @@ use crate::sign_in::store::SignInStore;
 use crate::site::store::SiteStore;
 use crate::users::store::UserStore;
 use crate::{
-    ContactNote, ContactState, ConversationId, File, NewRich, Position, Reactions, Refusal, Rich, RoleClaim,
-    Seq, SetPresence, Side, SiteStanding, Sub, Timestamp, UserId,
+    ConversationId, File, NewRich, Position, Reactions, Refusal, Rich, RoleClaim, Seq, SetPresence,
+    SiteStanding, Sub, Timestamp, UserId,
 };
 
 /// Called exactly once with the outcome.
@@ -284,21 +284,6 @@ impl StoredMessage {
 pub struct HistoryPage {
     pub messages: Vec<StoredMessage>,
     pub more: bool,
-}
-
-#[derive(Debug, Clone)]
-pub struct ContactRow {
-    pub id: UserId,
-    pub profile: Profile,
-    pub side: Side,
-    /// None: the user has none, or it was not read. See [`ContactStore`](crate::ContactStore).
-    pub note: Option<Box<ContactNote>>,
-}
-
-impl ContactRow {
-    pub fn state(&self) -> ContactState {
-        self.side.state()
-    }
 }
 
 /// Storage failed: the client retries later. The store logs the cause.

@@ -47,11 +47,26 @@ fn a_session_in_a_room_is_behind_after_a_move() {
     scene.ask(&ann, Request::new(2, enter));
     scene.wait(1_000);
     [&ann, &bob].into_iter().for_each(|device| drop(scene.take(device)));
-    let records = move_all(&mut scene);
-    let is_behind =
-        |device: &Device| records.iter().find(|record| record.session == device.session).unwrap().is_behind;
-    assert!(is_behind(&ann), "the new node does not know that she is in the room: her client enters again");
-    assert!(!is_behind(&bob));
+    move_all(&mut scene);
+    // The new node does not know that she is in the room: her client enters again.
+    assert!(matches!(scene.take(&ann)[..], [event!(session::Behind)]));
+    assert!(scene.take(&bob).is_empty());
+}
+
+#[test]
+fn a_front_keeps_in_its_record_that_a_session_has_entered_a_room() {
+    let scene = scene();
+    let ann = scene.sign_in("ann", "ann-1");
+    let kind = RoomKind::Public;
+    let create = rooms::Command::Create { name: "Bikers".into(), kind, topic: None, alias: None };
+    let made = scene.ask(&ann, Request::new(1, create));
+    let [event!(messages::Conversation(room)), ..] = &made[..] else { panic!("{made:?}") };
+    let enter = rooms::Command::Enter { conversation: room.id, nickname: None };
+    let entered = scene.ask(&ann, Request::new(2, enter));
+    let mut record = scene.node.release(scene.now()).remove(0);
+    record.has_entered = false;
+    entered.iter().for_each(|delivery| record.delivered(delivery));
+    assert!(record.has_entered);
 }
 
 #[test]
@@ -170,6 +185,39 @@ fn commands_wait_until_their_session_is_adopted_and_keep_their_order() {
     assert_eq!(refused, 70 - 64);
     scene.store.run();
     assert_eq!(bodies_of(&scene.take(&bob)).len(), 64);
+}
+
+/// They are more than one read of the store brings.
+#[test]
+fn a_new_process_learns_when_all_sessions_are_here_and_no_event_misses_one() {
+    let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+    let count = 600;
+    let devices: Vec<Device> = (0..count)
+        .map(|number| {
+            let user = format!("user-{number}");
+            let handle = scene.hello(Some(&scene.token(&user)), &user, None);
+            scene.store.run();
+            scene.welcomed(handle)
+        })
+        .collect();
+    let records = scene.node.write_down();
+    assert_eq!(records.len(), count);
+    scene.replace_node();
+    let last = records[count - 1].session.handle;
+    let (told, all_are_here) = std::sync::mpsc::channel();
+    scene.node.continue_sessions(records, scene.now(), move || told.send(()).unwrap());
+    assert!(all_are_here.try_recv().is_err(), "the users are not read yet");
+    scene.store.run();
+    assert_eq!(all_are_here.try_recv(), Ok(()));
+    assert_eq!(scene.node.stats().sessions, count as u64);
+    let (at, other) = match devices.iter().position(|device| device.session.handle == last).unwrap() {
+        0 => (0, 1),
+        at => (at, 0),
+    };
+    devices.iter().for_each(|device| drop(scene.take(device)));
+    scene.send(&devices[other], to(&format!("user-{at}")), "m", "for the last one");
+    scene.store.run();
+    assert_eq!(bodies_of(&scene.take(&devices[at])), ["for the last one"]);
 }
 
 #[test]

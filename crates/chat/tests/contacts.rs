@@ -22,7 +22,7 @@ fn received(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
 fn list(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
     match scene.ask(device, Request::new(4, contacts::Command::List { page: PageOf::default() })).remove(0) {
         event!(Some(4), contacts::Contacts { contacts, next: None }) => {
-            contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.state)).collect()
+            contacts.iter().map(|contact| (contact.sub.to_owned(), contact.state())).collect()
         }
         other => panic!("{other:?}"),
     }
@@ -299,7 +299,7 @@ fn names_and_groups_are_of_the_user_alone() {
     scene.befriend_quietly(&ann, &bob);
     assert_eq!(notes(&bob).into_iter().flatten().count(), 0);
     let listed = |device: &Device| match scene.ask(device, Request::new(4, LIST)).remove(0) {
-        event!(contacts::Contacts { contacts, .. }) => contacts[0].note.clone(),
+        event!(contacts::Contacts { contacts, .. }) => contacts.get(0).unwrap().contact().note,
         other => panic!("{other:?}"),
     };
     assert_eq!((listed(&ann), listed(&bob)), (wanted, None));
@@ -308,6 +308,37 @@ fn names_and_groups_are_of_the_user_alone() {
     scene.keep(&ann, "bob", note("Bobby", &[])).unwrap();
     scene.contact(&ann, Remove, "bob").unwrap();
     assert_eq!(scene.keep(&ann, "bob", ContactNote::default()).unwrap().note, None, "forgotten");
+}
+
+#[test]
+fn a_new_name_keeps_the_groups_and_needs_an_entry() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    let ann_too = scene.sign_in("ann", "d2");
+    assert_eq!(scene.rename(&ann, "bob", Some("B")).err(), Some(Refusal::NotAllowed), "bob is on no list");
+    scene.befriend_quietly(&ann, &bob);
+    scene.keep(&ann, "bob", note("Bobby", &["Work"])).unwrap();
+    let [before, _] = [scene.take(&ann_too), scene.take(&bob)];
+    assert!(!before.is_empty());
+    let renamed = scene.rename(&ann, "bob", Some("\u{202e}Bo\n")).unwrap();
+    let wanted = Some(Box::new(note("Bo", &["Work"])));
+    assert_eq!((renamed.state, renamed.note), (ContactState::Contact, wanted.clone()));
+    let [event!(None, contacts::Contact(other_device))] = &scene.take(&ann_too)[..] else {
+        panic!("one event")
+    };
+    assert_eq!((&other_device.note, scene.take(&bob).len()), (&wanted, 0));
+    let again = scene.sign_in("ann", "d3");
+    assert_eq!(again.welcome.changes.contacts.get(0).unwrap().contact().note, wanted);
+    let theirs = scene.sign_in("bob", "d2");
+    assert_eq!(theirs.welcome.changes.contacts.get(0).unwrap().contact().note, None);
+    let cleared = |name| scene.rename(&ann, "bob", name).unwrap().note.map(|note| *note);
+    let groups_alone = Some(ContactNote { name: None, ..note("", &["Work"]) });
+    assert_eq!(cleared(None), groups_alone);
+    assert_eq!(cleared(Some(&bob.welcome.me.name)), groups_alone, "the display name is no own name");
+    assert_eq!(scene.rename(&ann, "bob", Some(&"x".repeat(65))).err(), Some(Refusal::BadValue));
+    assert_eq!(scene.rename(&ann, "ann", Some("me")).err(), Some(Refusal::BadValue));
+    scene.contact(&ann, Block, "bob").unwrap();
+    assert_eq!(scene.rename(&ann, "bob", Some("B")).err(), Some(Refusal::NotAllowed));
 }
 
 #[test]
@@ -343,7 +374,7 @@ fn a_client_reads_what_has_changed() {
     let changed =
         |since| match scene.ask(&ann, Request::new(5, contacts::Command::Changed { since })).remove(0) {
             event!(Some(5), contacts::Changed(contacts)) => contacts.map(|contacts| {
-                contacts.into_iter().map(|one| (one.person.sub.to_string(), one.side)).collect::<Vec<_>>()
+                contacts.iter().map(|one| (one.sub.to_owned(), one.side)).collect::<Vec<_>>()
             }),
             other => panic!("{other:?}"),
         };
@@ -382,6 +413,10 @@ impl Scene {
 
     fn keep(&self, device: &Device, user: &str, note: ContactNote) -> Result<Contact, Refusal> {
         self.changed(device, contacts::Command::Keep { user: sub(user), note })
+    }
+
+    fn rename(&self, device: &Device, user: &str, name: Option<&str>) -> Result<Contact, Refusal> {
+        self.changed(device, contacts::Command::Rename { user: sub(user), name: name.map(Into::into) })
     }
 
     fn changed(&self, device: &Device, command: contacts::Command) -> Result<Contact, Refusal> {

@@ -4,9 +4,9 @@ use crate::scene;
 
 use chat::rooms::Command;
 use chat::{
-    Alias, Closing, ConversationId, Delivery, LeftReason, MemberAction, Mode, Moderate, Nickname, NodeConfig,
-    Occupant, OccupantChange, Refusal, Request, RequestRates, Role, RoomKind, RoomLimits, SetPresence,
-    SiteRole, To, moderation, presence,
+    Alias, Closing, ConversationId, Delivery, LeftReason, MemberAction, Mode, Moderate, Naming, Nickname,
+    NodeConfig, Occupant, OccupantChange, Refusal, Request, RequestRates, Role, RoomKind, RoomLimits,
+    SetPresence, SiteRole, To, moderation, presence,
 };
 use scene::{Device, Scene, config, event, sub};
 use store::Sqlite;
@@ -159,7 +159,10 @@ fn a_private_room_is_not_revealed() {
         );
         for (command, refusal) in [
             (Command::Show { conversation: id }, Refusal::NoSuchConversation),
-            (Command::ListNames { conversation: id, users: vec![sub("ann")] }, Refusal::NoSuchConversation),
+            (
+                Command::ListNames { conversation: id, users: vec![sub("ann")], naming: Naming::Shown },
+                Refusal::NoSuchConversation,
+            ),
             (Command::ListOccupants { conversation: id }, Refusal::NotAMember),
         ] {
             let answer = scene.ask(&eve, Request::new(1, command));
@@ -190,13 +193,84 @@ fn a_nickname_belongs_to_one_member() {
     scene.ask(&bob, Request::new(2, Command::Leave { conversation: room }));
     assert_eq!(&*enter_as(&scene, &eve, room, Some("Bobby")).unwrap().0.nick, "Bobby");
     assert_eq!(&*enter_as(&scene, &bob, room, None).unwrap().0.nick, "The bob");
-    let names = Command::ListNames { conversation: room, users: vec![sub("eve"), sub("bob"), sub("nobody")] };
+    let names = Command::ListNames {
+        conversation: room,
+        users: vec![sub("eve"), sub("bob"), sub("nobody")],
+        naming: Naming::Shown,
+    };
     match scene.ask(&ann, Request::new(1, names)).as_slice() {
         [event!(rooms::Names { names, .. })] => {
             assert_eq!(names[..], [(sub("eve"), "Bobby".into()), (sub("bob"), "The bob".into())]);
         }
         other => panic!("{other:?}"),
     }
+}
+
+fn set_nickname(
+    scene: &Scene,
+    device: &Device,
+    room: ConversationId,
+    nick: Option<&str>,
+) -> Result<Option<String>, Refusal> {
+    let nickname = nick.map(|nick| Nickname::parse(nick).unwrap());
+    let command = Command::SetNickname { conversation: room, nickname };
+    match scene.ask(device, Request::new(1, command)).as_slice() {
+        [.., event!(Some(1), rooms::Names { names, .. })] => {
+            Ok(names.first().map(|(_, nick)| nick.to_string()))
+        }
+        [event!(Some(1), session::Refused(refusal))] => Err(*refusal),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+#[test]
+fn a_session_that_is_not_in_the_room_changes_the_nickname() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    assert_eq!(set_nickname(&scene, &bob, room, Some("Bobby")), Err(Refusal::NotAMember));
+    enter(&scene, &ann, room);
+    enter(&scene, &bob, room);
+    let widget = scene.sign_in("bob", "widget");
+    heard(&scene, &ann);
+    heard(&scene, &bob);
+    assert_eq!(set_nickname(&scene, &widget, room, Some(" Bobby ")), Ok(Some("Bobby".into())));
+    let news = scene.take(&ann);
+    let numbers = news.iter().filter_map(|delivery| match delivery {
+        event!(rooms::Room { room, .. }) => Some(room.nicknames),
+        _ => None,
+    });
+    assert_eq!(numbers.filter(|number| *number > 0).count(), 1, "members learn that a name has changed");
+    assert_eq!(heard(&scene, &bob), ["The bob is Bobby"], "the own app too");
+    assert_eq!(set_nickname(&scene, &widget, room, Some("The ann")), Err(Refusal::UserExists));
+    assert_eq!(set_nickname(&scene, &widget, room, None), Ok(None));
+    assert_eq!(heard(&scene, &bob), ["Bobby is The bob"]);
+    assert!(scene.take(&eve).is_empty(), "strangers learn nothing");
+    let names = |device, naming| {
+        let command = Command::ListNames { conversation: room, users: vec![sub("ann"), sub("bob")], naming };
+        match scene.ask(device, Request::new(1, command)).remove(0) {
+            event!(rooms::Names { names, .. }) => names.len(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!([names(&ann, Naming::Chosen), names(&ann, Naming::Shown)], [0, 2]);
+}
+
+#[test]
+fn a_member_who_is_muted_in_the_room_keeps_the_nickname() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, user));
+    let room = create(&scene, &ann, RoomKind::Public);
+    enter(&scene, &bob, room);
+    let mute = Command::ChangeMember {
+        conversation: room,
+        user: sub("bob"),
+        action: MemberAction::SetRole(Role::Muted),
+    };
+    scene.ask(&ann, Request::new(3, mute));
+    scene.take(&bob);
+    assert_eq!(set_nickname(&scene, &bob, room, Some("Buy now")), Err(Refusal::Muted));
+    assert_eq!(set_nickname(&scene, &bob, room, None), Ok(None));
 }
 
 #[test]

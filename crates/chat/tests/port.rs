@@ -136,6 +136,10 @@ commands! {
             note: ContactNote { name: Some(TEXT.into()), groups: vec![TEXT.into()] },
         },
     ],
+    Command::Contacts(contacts::Command::Rename { .. }) => [
+        contacts::Command::Rename { user: sub("ann"), name: Some(TEXT.into()) },
+        contacts::Command::Rename { user: sub("ann"), name: None },
+    ],
     Command::Contacts(contacts::Command::Changed { .. }) => [
         contacts::Command::Changed { since: Position { epoch: 3, number: 4 } },
     ],
@@ -352,7 +356,11 @@ commands! {
         rooms::Command::ListOccupants { conversation: room() },
     ],
     Command::Rooms(rooms::Command::ListNames { .. }) => [
-        rooms::Command::ListNames { conversation: room(), users: vec![sub("ann")] },
+        rooms::Command::ListNames { conversation: room(), users: vec![sub("ann")], naming: Naming::Chosen },
+    ],
+    Command::Rooms(rooms::Command::SetNickname { .. }) => [
+        rooms::Command::SetNickname { conversation: room(), nickname: Nickname::parse(TEXT) },
+        rooms::Command::SetNickname { conversation: room(), nickname: None },
     ],
     Command::Rooms(rooms::Command::Show { .. }) => [rooms::Command::Show { conversation: room() }],
     Command::Rooms(rooms::Command::AnswerRequest { .. }) => [
@@ -492,6 +500,7 @@ fn sessions_round_trip() {
         }),
         watched: vec![UserId { num: 8, ..user }],
         is_behind: true,
+        has_entered: true,
     };
     assert_eq!(round_trip(&record), record);
 }

@@ -385,7 +385,7 @@ fn a_login_sees_a_recent_arrival_as_online() {
         let ann = scene.sign_in("ann", "a");
         // No time has passed: no round was published yet.
         let bob = scene.sign_in("bob", "b");
-        let contact = &bob.welcome.changes.contacts[0];
+        let contact = bob.welcome.changes.contacts.get(0).unwrap().contact();
         assert_eq!(contact.person.presence, Some(Presence::Online));
         assert_eq!(scene.watch_contacts(&bob), of("ann", Presence::Online));
         assert_eq!(scene.watch(&bob, &["ann"]), of("ann", Presence::Online));

@@ -200,8 +200,8 @@ impl Community {
                     if welcome.changes.reset {
                         screen.contacts.clear();
                     }
-                    for contact in &welcome.changes.contacts {
-                        screen.contacts.insert(contact.person.sub.to_string(), contact.side);
+                    for contact in welcome.changes.contacts.iter() {
+                        screen.contacts.insert(contact.sub.to_owned(), contact.side);
                     }
                 }
                 event!(_, Some(position), contacts::Contact(contact)) => {
@@ -295,7 +295,7 @@ impl Community {
         self.scene.store.run();
         match self.scene.inbox.take(session.handle).pop() {
             Some(event!(contacts::Contacts { contacts, .. })) => {
-                contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.side)).collect()
+                contacts.iter().map(|contact| (contact.sub.to_owned(), contact.side)).collect()
             }
             other => panic!("{other:?}"),
         }

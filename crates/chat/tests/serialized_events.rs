@@ -197,6 +197,7 @@ fn room() -> Arc<Room> {
         frozen: true,
         members: 3,
         max_members: 100,
+        nicknames: 9,
     })
 }
 
@@ -289,7 +290,7 @@ fn changes() -> Changes {
         updates: vec![message()],
         gaps: vec![Gap { conversation: room_id(), first: Seq(3), forget: true }],
         left: vec![(room_id(), LeftReason::Banned)],
-        contacts: vec![contact()],
+        contacts: [contact()].into_iter().collect(),
         contacts_next: None,
         threads: vec![ThreadCount {
             conversation: room_id(),
@@ -347,6 +348,7 @@ fn welcome() -> Welcome {
             }),
             watched: vec![user(2)],
             is_behind: false,
+            has_entered: true,
         },
     }
 }
@@ -498,8 +500,9 @@ fn answers() -> Vec<Event> {
         .into(),
         rooms::Event::Occupants { conversation: room_id(), occupants: vec![occupant()] }.into(),
         rooms::Event::Names { conversation: room_id(), names: vec![(sub("ann"), "Ann".into())] }.into(),
-        contacts::Event::Contacts { contacts: vec![contact()], next: next() }.into(),
-        contacts::Event::Changed(Some(vec![contact()])).into(),
+        contacts::Event::Contacts { contacts: Box::new([contact()].into_iter().collect()), next: next() }
+            .into(),
+        contacts::Event::Changed(Some([contact()].into_iter().collect())).into(),
         contacts::Event::People { people: vec![person()], next: None }.into(),
         contacts::Event::Profiles(vec![person()]).into(),
         notifications::Event::Settings {

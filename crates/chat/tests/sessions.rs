@@ -34,7 +34,7 @@ fn a_first_welcome_and_a_later_one() {
         Some(Presence::Online),
         "although no round has published it yet"
     );
-    assert_eq!(changes.contacts[0].state, ContactState::RequestReceived);
+    assert_eq!(changes.contacts.get(0).unwrap().state(), ContactState::RequestReceived);
     assert!(changes.gaps.is_empty());
 
     // Positions of another database, or from the future, lead to a first page.

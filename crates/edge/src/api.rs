@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use crate::{Conns, Handle, Io};
+use crate::{Conns, Handle, Io, Moves};
 
 /// The time of this turn of the loop, read once per turn.
 #[derive(Debug, Clone, Copy)]
@@ -96,6 +96,44 @@ pub trait Protocol: Sized {
     /// The connection has ended; its handle is invalid. Called once for each `accept` and each `Conns::connect`, except for
     /// connections that were handed over.
     fn closed(&mut self, conn: Self::Conn, handle: Handle, why: Closed, now: Now);
+
+    /// How soon a connection can move to another process that replaces this one. Default: never; then it is closed with the process.
+    fn moves(conn: &Self::Conn) -> Moves {
+        let _ = conn;
+        Moves::Never
+    }
+
+    /// Connections are about to move to another process, and nothing is read any more. Finish what can be finished at once, such as
+    /// answers that wait for events. If the move fails, the connection goes on.
+    fn rest(&mut self, conn: &mut Self::Conn, io: &mut Io<'_>) {
+        let _ = (conn, io);
+    }
+
+    /// Writes down the state of a connection that moves [`Now`](Moves::Now). Socket, TLS, pending output, unconsumed input and timer
+    /// are written by the connection layer. False: it does not move.
+    fn export(&self, conn: &Self::Conn, now: Now, into: &mut Vec<u8>) -> bool {
+        let _ = (conn, now, into);
+        false
+    }
+
+    /// Continues a connection of another process, under its old handle. `io` must not be used for output: the domain does not know the
+    /// session yet. Neither [`accept`](Self::accept) nor `closed` was called for it here. None: it cannot be continued.
+    fn import(&mut self, state: &[u8], io: &mut Io<'_>) -> Option<Self::Conn> {
+        let _ = (state, io);
+        None
+    }
+
+    /// Writes down state that belongs to no connection, such as sessions between two requests.
+    fn export_state(&self, now: Now, into: &mut Vec<u8>) {
+        let _ = (now, into);
+    }
+
+    /// The state of the protocol's value in another process, before its connections. Not called if that has ended before. Returns the
+    /// handles of sessions without a connection, which [`Edge::imported`](crate::Edge::imported) contains.
+    fn import_state(&mut self, state: &[u8], now: Now) -> Vec<Handle> {
+        let _ = (state, now);
+        Vec::new()
+    }
 
     /// The work of a mail, in mails for one connection. A turn of the loop does a bounded amount of work and then polls the
     /// sockets again.

@@ -35,6 +35,12 @@ impl Listener {
         Listener { tls: Some(tls), ..Listener::plain(addr) }
     }
 
+    /// Shares this address with a process that this one replaces ([`Edge::succeed`](crate::Edge::succeed)).
+    pub fn join(&mut self, addr: SocketAddr) {
+        self.addr = addr;
+        self.reserved = Some(Reservation::joined(addr));
+    }
+
     /// Binds the address now, before `Edge::start`, so that no other process can listen there. Fails if one does. Connections before
     /// `Edge::start` get no answer.
     pub fn reserve(&mut self) -> io::Result<()> {

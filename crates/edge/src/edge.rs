@@ -16,8 +16,9 @@ use crate::gateway::{Gateway, RunningGateway};
 use crate::handle::{MAX_GATEWAYS, MAX_WORKERS};
 use crate::listen::Reservation;
 use crate::system::make_private;
-use crate::worker::{Control, Plan, Worker};
-use crate::{Inbox, Protocol};
+use crate::transfer::{Census, Predecessor, Successor};
+use crate::worker::{Control, Order, Plan, Worker};
+use crate::{Handle, Inbox, Protocol};
 
 /// The running connection layer. Dropping it stops all workers without a flush.
 pub struct Edge {
@@ -25,6 +26,8 @@ pub struct Edge {
     bells: Vec<Arc<Bell>>,
     control: Arc<Control>,
     threads: Vec<JoinHandle<()>>,
+    orders: Vec<mpsc::Sender<Order>>,
+    imported: Vec<Handle>,
 }
 
 impl Edge {
@@ -44,6 +47,19 @@ impl Edge {
     /// listeners, connections, mailboxes, limits and counters. Returns when all workers listen, or with the first error, and then
     /// none runs. Without listeners a gateway only makes outgoing connections.
     pub fn start_all(gateways: Vec<Gateway>) -> io::Result<Edge> {
+        Edge::start_from(None, gateways)
+    }
+
+    /// [`start_all`](Self::start_all) with the listeners and connections of another process, under their old handles. Returns when
+    /// they have come. The workers wait for [`begin`](Self::begin): until then the other process can go on with its copies.
+    ///
+    /// A worker has its own listeners where the other process had none on an address. Handles name workers, so at least as many
+    /// workers are needed as there.
+    pub fn succeed(predecessor: &Predecessor, gateways: Vec<Gateway>) -> io::Result<Edge> {
+        Edge::start_from(Some(predecessor), gateways)
+    }
+
+    fn start_from(predecessor: Option<&Predecessor>, gateways: Vec<Gateway>) -> io::Result<Edge> {
         let invalid = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         if gateways.is_empty() || gateways.len() > MAX_GATEWAYS {
             return invalid("between 1 and 8 gateways are possible");
@@ -58,6 +74,9 @@ impl Edge {
         if gateways.iter().any(|gateway| gateway.config.private_descriptor_tables != private) {
             return invalid("private_descriptor_tables differs between gateways");
         }
+        if predecessor.is_some_and(|predecessor| predecessor.workers > workers) {
+            return invalid("the other process has more workers");
+        }
         let reservations = gateways.iter().map(Gateway::reserve).collect::<io::Result<Vec<_>>>()?;
         let _shared =
             reservations.iter().flatten().map(Reservation::share).collect::<io::Result<Vec<_>>>()?;
@@ -67,8 +86,11 @@ impl Edge {
             bells,
             control: Arc::new(Control::default()),
             threads: Vec::with_capacity(workers),
+            orders: Vec::with_capacity(workers),
+            imported: Vec::new(),
         };
-        let mut plans: Vec<Plan> = (0..workers).map(|worker| edge.plan(worker, private)).collect();
+        let mut plans: Vec<Plan> =
+            (0..workers).map(|worker| edge.plan(worker, private, predecessor.cloned())).collect();
         for (gateway, reservations) in gateways.into_iter().zip(&reservations) {
             let (running, parts) = gateway.prepare(reservations);
             edge.gateways.push(running);
@@ -82,10 +104,11 @@ impl Edge {
         }
         drop(report);
         // A worker that panics during its start reports nothing; then the channel closes.
-        let started = reports.iter().take(workers).collect::<io::Result<Vec<()>>>()?.len();
-        if started < workers {
+        let started = reports.iter().take(workers).collect::<io::Result<Vec<_>>>()?;
+        if started.len() < workers {
             return Err(io::Error::other("a worker ended while it started"));
         }
+        edge.imported = started.into_iter().flatten().collect();
         Ok(edge)
     }
 
@@ -114,6 +137,75 @@ impl Edge {
         self.threads.iter().all(|thread| !thread.is_finished())
     }
 
+    /// The connections that came from another process, and its sessions without one, of all gateways. For [`succeed`](Self::succeed).
+    pub fn imported(&self) -> &[Handle] {
+        &self.imported
+    }
+
+    pub fn workers(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// Begins, after [`succeed`](Self::succeed).
+    pub fn begin(&self) {
+        self.order(|| Order::Begin);
+    }
+
+    /// Stops or resumes accepting and reading, on all workers. Output, timers and mail go on.
+    pub fn freeze(&self, on: bool) {
+        self.ask(|reply| Order::Freeze(on, reply));
+    }
+
+    /// Lets the protocols finish what they can ([`Protocol::rest`]).
+    pub fn rest(&self) {
+        self.ask(Order::Rest);
+    }
+
+    /// Has every worker handle its mail and write its output. Counts the connections by the time at which they can move.
+    pub fn settle(&self) -> Census {
+        self.ask(Order::Settle).into_iter().fold(Census::default(), Census::sum)
+    }
+
+    /// Sends listeners and connections to a process that [succeeds](Self::succeed) this one.
+    /// The workers stand still afterwards, with copies of everything, until [`stay`](Self::stay) or [`leave`](Self::leave). Call it
+    /// while the edge is [frozen](Self::freeze).
+    pub fn send(&self, to: &Successor) -> io::Result<()> {
+        let sent = self.ask(|reply| Order::Send { to: to.clone(), reply });
+        if sent.len() < self.orders.len() {
+            return Err(io::Error::other("a worker has ended"));
+        }
+        sent.into_iter().collect()
+    }
+
+    /// The other process has failed, so the connections go on here.
+    pub fn stay(&self) {
+        self.freeze(false);
+    }
+
+    /// The other process has the sent connections. Flushes and closes the others within the given time, and waits for the workers to
+    /// end.
+    pub fn leave(mut self, flush: Duration) {
+        let until = Instant::now() + flush;
+        self.order(|| Order::Leave(until));
+        self.end(flush);
+    }
+
+    fn order(&self, order: impl Fn() -> Order) {
+        for worker in &self.orders {
+            // A worker that has ended needs no order.
+            let _ = worker.send(order());
+        }
+        self.ring();
+    }
+
+    /// The replies of all workers that run.
+    fn ask<R>(&self, order: impl Fn(mpsc::Sender<R>) -> Order) -> Vec<R> {
+        let (reply, replies) = mpsc::channel();
+        self.order(|| order(reply.clone()));
+        drop(reply);
+        replies.into_iter().collect()
+    }
+
     /// Closes the listeners; connections continue.
     pub fn stop_accepting(&self) {
         self.control.stop_accepting.store(true, Ordering::Relaxed);
@@ -126,23 +218,27 @@ impl Edge {
         self.end(flush);
     }
 
-    fn plan(&self, worker: usize, private_descriptors: bool) -> Plan {
+    fn plan(&mut self, worker: usize, private_descriptors: bool, predecessor: Option<Predecessor>) -> Plan {
+        let (sender, orders) = mpsc::channel();
+        self.orders.push(sender);
         Plan {
             worker,
             private_descriptors,
             gateways: Vec::new(),
             bell: Arc::clone(&self.bells[worker]),
             control: Arc::clone(&self.control),
+            orders,
+            predecessor,
         }
     }
 
-    fn spawn(&mut self, plan: Plan, report: mpsc::Sender<io::Result<()>>) -> io::Result<()> {
+    fn spawn(&mut self, plan: Plan, report: mpsc::Sender<io::Result<Vec<Handle>>>) -> io::Result<()> {
         let name = format!("edge-{}", plan.worker);
         let body = move || {
             let private = if plan.private_descriptors { make_private() } else { Ok(()) };
             match private.and_then(|()| Worker::new(plan)) {
-                Ok(worker) => {
-                    let _ = report.send(Ok(()));
+                Ok(mut worker) => {
+                    let _ = report.send(Ok(worker.take_imported()));
                     drop(report);
                     worker.run();
                 }
@@ -156,6 +252,8 @@ impl Edge {
     }
 
     fn end(&mut self, flush: Duration) {
+        // A worker that stands still, or has not begun, goes on when its channel closes.
+        self.orders.clear();
         // Only the first stop counts.
         let _ = self.control.stop.set(Instant::now() + flush);
         self.ring();

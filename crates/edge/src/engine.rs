@@ -3,6 +3,7 @@
 mod hand_over;
 mod output_memory;
 mod tls;
+mod transfer;
 mod write;
 
 pub(crate) use hand_over::HandedOver;
@@ -133,6 +134,9 @@ impl<P: Protocol> Engine<P> {
 
     /// Continues reads that reached their share of a turn.
     pub(crate) fn read_more(&mut self) {
+        if self.shared.frozen {
+            return;
+        }
         for slot in std::mem::take(&mut self.shared.more) {
             if let Some((_, entry)) = self.slots.at(slot)
                 && entry.line.flags.has(Flags::MORE)
@@ -251,10 +255,8 @@ impl<P: Protocol> Engine<P> {
 
     /// Whether work is left that causes no event.
     pub(crate) fn has_work(&self) -> bool {
-        !self.shared.dirty.is_empty()
-            || !self.shared.more.is_empty()
-            || !self.shared.again.is_empty()
-            || self.shared.handshakes.can_begin()
+        let reads = !self.shared.more.is_empty() || self.shared.handshakes.can_begin();
+        !self.shared.dirty.is_empty() || !self.shared.again.is_empty() || reads && !self.shared.frozen
     }
 
     /// Flushes and closes all connections. They end as [`Closed::Stopping`].
@@ -332,6 +334,9 @@ impl<P: Protocol> Engine<P> {
     fn read_once(&mut self, slot: u32, scratch: &mut [u8]) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
         let flags = &mut entry.line.flags;
+        if self.shared.frozen {
+            return false;
+        }
         if flags.any(Flags::PAUSED | Flags::ENDED | Flags::CONNECTING | Flags::QUEUED) {
             // Not listed: a resume checks for input.
             let paused = flags.has(Flags::PAUSED);
@@ -408,7 +413,7 @@ impl<P: Protocol> Engine<P> {
     }
 
     /// Passes unconsumed input and then `bytes` to the protocol.
-    fn deliver(&mut self, slot: u32, bytes: &mut [u8]) {
+    pub(crate) fn deliver(&mut self, slot: u32, bytes: &mut [u8]) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         if entry.line.flags.has(Flags::CLOSING) {
             return;
@@ -512,7 +517,7 @@ impl<P: Protocol> Engine<P> {
         if line.flags.has(Flags::OVER_LIMIT) {
             return self.close(slot, Closed::OutputLimit);
         }
-        if line.flags.has(Flags::RESUMED) {
+        if line.flags.has(Flags::RESUMED) && !self.shared.frozen {
             line.flags.put(Flags::RESUMED, false);
             self.resume(slot);
         }

@@ -1,8 +1,9 @@
 //! A gateway's part of one worker: its engine, its mailbox and its listeners.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ use crate::mailbox::{Inbox, KEPT, Letter};
 use crate::shared::Shared;
 use crate::source::Source;
 use crate::spare_descriptor::SpareDescriptor;
+use crate::transfer::record::Writer;
+use crate::transfer::{Arrived, BATCH, Census, Kind, Sender};
 use crate::wire::Wire;
 use crate::{Handle, Now, Protocol};
 
@@ -63,6 +66,27 @@ pub(crate) trait Hosted {
     /// Writes pending output.
     fn end_turn(&mut self);
 
+    /// Stops or resumes accepting and reading.
+    fn freeze(&mut self, on: bool);
+
+    /// Lets the protocol finish what it can.
+    fn rest(&mut self);
+
+    /// Handles all mail, and counts the connections.
+    fn settle(&mut self) -> Census;
+
+    /// Sends listeners, connections and the protocol's state to another process.
+    fn send_to(&mut self, sender: &mut Sender) -> io::Result<()>;
+
+    /// The connections of the last [`send_to`](Self::send_to) belong to the other process: forgets them.
+    fn forget_sent(&mut self);
+
+    /// The connections and sessions that came from another process, once.
+    fn take_imported(&mut self) -> Vec<Handle>;
+
+    /// Continues the connections of another process.
+    fn go_on(&mut self);
+
     /// Whether work is left that causes no event.
     fn is_behind(&self) -> bool;
 
@@ -95,6 +119,8 @@ pub(crate) struct Place {
     pub(crate) bell: Arc<Bell>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) now: Now,
+    /// From another process.
+    pub(crate) arrived: Arrived,
 }
 
 pub(crate) struct HostedGateway<P: Protocol> {
@@ -105,6 +131,12 @@ pub(crate) struct HostedGateway<P: Protocol> {
     listeners: Vec<Listening>,
     accepts_per_turn: usize,
     max_connections: usize,
+    /// The slots of connections that came from another process, until they go on; then of those that were sent to one.
+    moved: Vec<u32>,
+    /// Accepts nothing.
+    frozen: bool,
+    /// Connections and sessions of another process, for the owner of the edge.
+    imported: Vec<Handle>,
 }
 
 struct Listening {
@@ -124,12 +156,18 @@ impl<P: Protocol> HostedGateway<P> {
         inbox: Inbox<P::Mail>,
         protocol: P,
     ) -> io::Result<HostedGateway<P>> {
-        let Place { worker, gateway, gateways, bell, registry, now } = place;
+        let Place { worker, gateway, gateways, bell, registry, now, arrived } = place;
         inbox.hang(bell);
         let Setup { workers, config, addrs, counters, addresses } = setup;
+        let Arrived { listeners: inherited, generation, state, connections } = arrived;
+        let mut inherited: HashMap<usize, OwnedFd> = inherited.into_iter().collect();
         let mut listeners = Vec::new();
         for (index, addr) in addrs.iter().enumerate() {
-            let mut socket = listen::listen(*addr, config)?;
+            let inherited = inherited.remove(&index).and_then(|socket| listen::inherit(socket, *addr));
+            let mut socket = match inherited {
+                Some(socket) => socket,
+                None => listen::listen(*addr, config)?,
+            };
             let token = Source::Listener { gateway, index }.token();
             registry.register(&mut socket, token, Interest::READABLE)?;
             listeners.push(Listening { socket, index, pending: true, resting: false });
@@ -138,7 +176,7 @@ impl<P: Protocol> HostedGateway<P> {
             Shared::new(config, worker, gateway, Arc::clone(counters), Arc::clone(addresses), now);
         shared.gateways = gateways;
         shared.registry = Some(Arc::clone(&registry));
-        Ok(HostedGateway {
+        let mut hosted = HostedGateway {
             engine: Engine::new(protocol, shared),
             registry,
             inbox,
@@ -146,7 +184,21 @@ impl<P: Protocol> HostedGateway<P> {
             listeners,
             accepts_per_turn: config.accepts_per_turn.max(1),
             max_connections: config.max_connections.div_ceil(*workers),
-        })
+            moved: Vec::new(),
+            frozen: false,
+            imported: Vec::new(),
+        };
+        let state = state.map(|state| hosted.engine.import_state(&state));
+        hosted.imported = state.unwrap_or_default();
+        let moved =
+            connections.into_iter().filter_map(|(socket, record)| hosted.engine.import(socket, &record));
+        let moved: Vec<Handle> = moved.collect();
+        if generation > 0 {
+            hosted.engine.slots.places_end(generation);
+        }
+        hosted.moved = moved.iter().map(|handle| handle.slot()).collect();
+        hosted.imported.extend(moved);
+        Ok(hosted)
     }
 
     /// Returns the work.
@@ -215,6 +267,24 @@ impl<P: Protocol> HostedGateway<P> {
         listening.ready()
     }
 
+    fn send_batch(&mut self, sender: &mut Sender, records: &[(u32, Vec<u8>)]) -> io::Result<()> {
+        let mut body = Writer::default();
+        body.u8(self.engine.shared.gateway as u8);
+        let slots = &mut self.engine.slots;
+        let mut moved = Vec::with_capacity(records.len());
+        for (slot, record) in records {
+            body.bytes(record);
+            moved.push(*slot);
+        }
+        let sockets = slots.shared_at(&moved, |entry| entry.line.wire.socket());
+        if sockets.is_empty() {
+            return Ok(());
+        }
+        sender.frame(Kind::Connections, &body.0, &sockets)?;
+        self.moved.append(&mut moved);
+        Ok(())
+    }
+
     fn watch(&mut self, handle: Handle) {
         let Some(slot) = self.engine.slots.get_mut(handle.slot(), handle.generation()) else { return };
         if slot.line.wire.watch(&self.registry, handle).is_err() {
@@ -263,6 +333,9 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
     }
 
     fn accept(&mut self, spare: &mut SpareDescriptor) {
+        if self.frozen {
+            return;
+        }
         let mut listeners = std::mem::take(&mut self.listeners);
         for listening in listeners.iter_mut().filter(|listening| listening.ready()) {
             for _ in 0..self.accepts_per_turn {
@@ -313,11 +386,72 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
         self.engine.finish_turn();
     }
 
+    fn freeze(&mut self, on: bool) {
+        self.frozen = on;
+        self.engine.freeze(on);
+    }
+
+    fn rest(&mut self) {
+        self.engine.rest();
+    }
+
+    fn settle(&mut self) -> Census {
+        while self.take_mail() > 0 {}
+        self.engine.turn_ends();
+        self.engine.finish_turn();
+        self.engine.census()
+    }
+
+    fn send_to(&mut self, sender: &mut Sender) -> io::Result<()> {
+        let gateway = self.engine.shared.gateway as u8;
+        for listening in &self.listeners {
+            let mut body = Writer::default();
+            body.u8(gateway).u32(listening.index as u32);
+            sender.frame(Kind::Listener, &body.0, &[listening.socket.as_fd()])?;
+        }
+        let (generation, state) = self.engine.export_state();
+        let mut body = Writer::default();
+        body.u8(gateway).u32(generation).bytes(&state);
+        sender.frame(Kind::Gateway, &body.0, &[])?;
+        self.moved.clear();
+        let slots = self.engine.slots.slots();
+        let mut records: Vec<(u32, Vec<u8>)> = Vec::with_capacity(BATCH);
+        for slot in slots {
+            records.extend(self.engine.export(slot).map(|record| (slot, record)));
+            if records.len() == BATCH {
+                self.send_batch(sender, &records)?;
+                records.clear();
+            }
+        }
+        self.send_batch(sender, &records)
+    }
+
+    fn forget_sent(&mut self) {
+        let moved = std::mem::take(&mut self.moved);
+        self.engine.forget(&moved);
+        // The other process accepts by copies of these sockets.
+        self.listeners.clear();
+    }
+
+    fn take_imported(&mut self) -> Vec<Handle> {
+        std::mem::take(&mut self.imported)
+    }
+
+    fn go_on(&mut self) {
+        for slot in std::mem::take(&mut self.moved) {
+            let handle = self.engine.slots.at(slot).map(|(generation, _)| (slot, generation));
+            if let Some((slot, generation)) = handle {
+                self.watch(self.engine.shared.handle(slot, generation));
+                self.engine.go_on_imported(slot);
+            }
+        }
+    }
+
     fn is_behind(&self) -> bool {
         self.engine.has_work()
             || !self.engine.handed_over.is_empty()
             || !self.letters.is_empty()
-            || self.listeners.iter().any(Listening::ready)
+            || !self.frozen && self.listeners.iter().any(Listening::ready)
     }
 
     fn may_sleep(&self) -> bool {

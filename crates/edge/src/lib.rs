@@ -37,6 +37,7 @@ mod system;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tls;
+mod transfer;
 mod wheel;
 mod wire;
 mod worker;
@@ -52,4 +53,6 @@ pub use handle::Handle;
 pub use io::{Connect, Conns, Io};
 pub use mailbox::{Inbox, MAILBOX_WEIGHT, Mailboxes, bounded_mailboxes, mailboxes};
 pub use slab::Slab;
-pub use system::return_free_memory;
+pub use transfer::{
+    Census, Moves, OLDEST_TRANSFER_FORMAT, Predecessor, Successor, TRANSFER_FORMAT, is_of_this_user,
+};

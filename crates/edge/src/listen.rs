@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mio::net::{TcpListener, TcpStream};
@@ -33,6 +34,11 @@ pub(crate) fn reserve(addr: SocketAddr) -> io::Result<Reservation> {
 }
 
 impl Reservation {
+    /// An address on which another process listens that will end.
+    pub(crate) fn joined(addr: SocketAddr) -> Reservation {
+        Reservation { addr, alone: Arc::default() }
+    }
+
     pub(crate) fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -67,6 +73,13 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
     #[cfg(target_os = "linux")]
     socket.set_tcp_quickack(false)?;
     Ok(TcpListener::from_std(socket.into()))
+}
+
+/// A listening socket of another process, if it listens on this address.
+pub(crate) fn inherit(socket: OwnedFd, addr: SocketAddr) -> Option<TcpListener> {
+    let socket = std::net::TcpListener::from(socket);
+    let is_same = socket.local_addr().is_ok_and(|bound| bound == addr);
+    (is_same && socket.set_nonblocking(true).is_ok()).then(|| TcpListener::from_std(socket))
 }
 
 /// Source ports for connections from a given address, one after the other.

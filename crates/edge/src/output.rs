@@ -5,6 +5,8 @@ use std::io::IoSlice;
 
 use bytes::Bytes;
 
+use crate::transfer::record::{Reader, Writer};
+
 /// Shared bytes up to this size are copied: a reference would cost more memory and time than the copy.
 const COPY_UP_TO: usize = 512;
 
@@ -49,6 +51,43 @@ impl Output {
     /// Memory that an empty one holds.
     pub(crate) fn capacity(&self) -> usize {
         self.copied.capacity() + self.sends.capacity() * size_of::<Send>()
+    }
+
+    /// Writes the pending sends down, each with its end.
+    pub(crate) fn export(&self, record: &mut Writer) {
+        record.u32(self.begun as u32).u32(self.sends.len() as u32);
+        let (mut at, mut begun) = (self.copied_from, self.begun);
+        for send in &self.sends {
+            record.u32(send.len() as u32);
+            match send {
+                Send::Copied(len) => {
+                    record.raw(&self.copied[at..at + len - begun]);
+                    at += len - begun;
+                }
+                Send::Shared(bytes) => {
+                    record.raw(&bytes[begun..]);
+                }
+            }
+            begun = 0;
+        }
+    }
+
+    pub(crate) fn import(record: &mut Reader<'_>) -> Option<Output> {
+        let (begun, sends) = (record.u32()? as usize, record.u32()?);
+        let mut output = Output::default();
+        for _ in 0..sends {
+            let len = record.u32()? as usize;
+            // Of the first send the written bytes are not there, and nobody reads them.
+            let written = if output.sends.is_empty() { begun } else { 0 };
+            let (bytes, rest) = record.0.split_at_checked(len.checked_sub(written)?)?;
+            record.0 = rest;
+            output.copied.resize(output.copied.len() + written, 0);
+            output.copied.extend_from_slice(bytes);
+            output.sends.push_back(Send::Copied(len));
+            output.len += bytes.len();
+        }
+        (output.copied_from, output.begun) = (begun, begun);
+        Some(output)
     }
 
     pub(crate) fn push(&mut self, parts: &[&[u8]]) {
@@ -244,6 +283,8 @@ mod tests {
         Share(usize),
         Write(usize),
         Drop,
+        /// To another process.
+        Move,
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -252,6 +293,7 @@ mod tests {
             2 => prop_oneof![0..9usize, 500..1500usize].prop_map(Step::Share),
             3 => prop_oneof![0..50usize, 0..3000usize].prop_map(Step::Write),
             1 => Just(Step::Drop),
+            1 => Just(Step::Move),
         ]
     }
 
@@ -291,6 +333,11 @@ mod tests {
                         }
                     }
                     Step::Write(room) => write(&mut output, room, &mut wire),
+                    Step::Move => {
+                        let mut record = Writer::default();
+                        output.export(&mut record);
+                        output = Output::import(&mut Reader(&record.0)).expect("it was written just now");
+                    }
                     Step::Drop => {
                         let keep = ends.iter().copied().find(|end| *end >= wire.len()).unwrap_or(wire.len());
                         prop_assert_eq!(output.drop_unbegun(), expected.len() - keep);

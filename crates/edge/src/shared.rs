@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) gateway: usize,
     /// The number of gateways of the worker.
     pub(crate) gateways: usize,
+    /// Nothing is read, because the connections are about to move to another process.
+    pub(crate) frozen: bool,
     pub(crate) now: Now,
     /// When tick 1 began.
     start: Instant,
@@ -106,6 +108,7 @@ impl Shared {
             worker,
             gateway,
             gateways: MAX_GATEWAYS,
+            frozen: false,
             now,
             start: now.instant,
             limits: Limits {
@@ -173,6 +176,11 @@ impl Shared {
         let Some(after) = after else { return self.wheel.clear(&mut line.timer) };
         let due = self.now.instant.saturating_duration_since(self.start).saturating_add(after);
         self.wheel.set(&mut line.timer, slot, ticks(due, Round::Up).saturating_add(1));
+    }
+
+    /// The time until a timer fires. None: it is not set.
+    pub(crate) fn timer_left(&self, line: &Line) -> Option<Duration> {
+        line.timer.deadline().map(|deadline| TICK * deadline.saturating_sub(self.tick()))
     }
 
     pub(crate) fn begin_close(&mut self, line: &mut Line, slot: u32) {

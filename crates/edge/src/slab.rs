@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::handle::GENERATION_MASK;
+use crate::handle::{GENERATION_MASK, MAX_SLOTS};
 
 /// Slots per chunk. A doubling vector would need three times its size for a moment.
 const CHUNK: usize = 1024;
@@ -15,6 +15,8 @@ pub struct Slab<T> {
     /// One empty chunk stays, so that a single short connection allocates nothing.
     spare: Option<u32>,
     len: usize,
+    /// Of new chunks.
+    first_generation: u32,
 }
 
 struct Chunk<T> {
@@ -39,7 +41,7 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     pub fn new() -> Slab<T> {
-        Slab { chunks: Vec::new(), with_room: BTreeSet::new(), spare: None, len: 0 }
+        Slab { chunks: Vec::new(), with_room: BTreeSet::new(), spare: None, len: 0, first_generation: 1 }
     }
 
     pub fn len(&self) -> usize {
@@ -68,6 +70,68 @@ impl<T> Slab<T> {
         }
         self.len += 1;
         (index * CHUNK as u32 + u32::from(cell), chunk.cells[cell as usize].generation)
+    }
+
+    /// Puts a value into this slot under this generation, as another slab had it. False: the slot is in use, or its number is too
+    /// large. Call [`places_end`](Self::places_end) behind the last one, and insert nothing before.
+    pub fn place(&mut self, slot: u32, generation: u32, value: T) -> bool {
+        if slot >= MAX_SLOTS || generation > GENERATION_MASK {
+            return false;
+        }
+        let (index, number) = (slot as usize / CHUNK, slot as usize % CHUNK);
+        while self.chunks.len() <= index {
+            self.chunks.push(Chunk { cells: Vec::new(), free: None, used: 0, first_generation: 1 });
+        }
+        let chunk = &mut self.chunks[index];
+        if chunk.cells.capacity() == 0 {
+            chunk.cells.reserve_exact(CHUNK);
+        }
+        while chunk.cells.len() <= number {
+            chunk.cells.push(Cell { generation: 1, next_free: None, value: None });
+        }
+        let cell = &mut chunk.cells[number];
+        if cell.value.is_some() {
+            return false;
+        }
+        (cell.generation, cell.value) = (generation, Some(value));
+        chunk.used += 1;
+        self.len += 1;
+        true
+    }
+
+    /// Unused slots begin with this generation: the [newest](Self::newest_generation) of the other slab.
+    pub fn places_end(&mut self, newest: u32) {
+        (self.with_room, self.spare) = (BTreeSet::new(), None);
+        for (index, chunk) in self.chunks.iter_mut().enumerate() {
+            (chunk.free, chunk.first_generation) = (None, newest);
+            for (number, cell) in chunk.cells.iter_mut().enumerate().rev() {
+                if cell.value.is_none() {
+                    cell.generation = newest;
+                    cell.next_free = chunk.free.replace(number as u16);
+                }
+            }
+            if chunk.used < CHUNK {
+                self.with_room.insert(index as u32);
+            }
+        }
+        self.first_generation = newest;
+    }
+
+    /// No slot has had a later generation.
+    pub fn newest_generation(&self) -> u32 {
+        let of_chunk = |chunk: &Chunk<T>| {
+            chunk.cells.iter().map(|cell| cell.generation).max().unwrap_or(0).max(chunk.first_generation)
+        };
+        self.chunks.iter().map(of_chunk).max().unwrap_or(self.first_generation).max(self.first_generation)
+    }
+
+    /// The values with their slots and generations.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, &T)> {
+        self.chunks.iter().enumerate().flat_map(|(index, chunk)| {
+            chunk.cells.iter().enumerate().filter_map(move |(number, cell)| {
+                Some(((index * CHUNK + number) as u32, cell.generation, cell.value.as_ref()?))
+            })
+        })
     }
 
     pub fn get_mut(&mut self, slot: u32, generation: u32) -> Option<&mut T> {
@@ -100,6 +164,15 @@ impl<T> Slab<T> {
         Some(value)
     }
 
+    /// A part of the values of these slots, which are in use.
+    pub(crate) fn shared_at<'a, R>(&'a self, slots: &[u32], part: impl Fn(&'a T) -> Option<R>) -> Vec<R> {
+        let value = |slot: &u32| {
+            let chunk = self.chunks.get(*slot as usize / CHUNK)?;
+            chunk.cells.get(*slot as usize % CHUNK)?.value.as_ref()
+        };
+        slots.iter().filter_map(value).filter_map(part).collect()
+    }
+
     /// Numbers of all used slots. A copy, because the caller may remove some.
     pub(crate) fn slots(&self) -> Vec<u32> {
         let mut slots = Vec::with_capacity(self.len);
@@ -122,7 +195,8 @@ impl<T> Slab<T> {
             return index;
         }
         let index = self.chunks.len() as u32;
-        self.chunks.push(Chunk { cells: Vec::new(), free: None, used: 0, first_generation: 1 });
+        let first_generation = self.first_generation;
+        self.chunks.push(Chunk { cells: Vec::new(), free: None, used: 0, first_generation });
         self.with_room.insert(index);
         index
     }
@@ -206,6 +280,29 @@ mod tests {
         assert_eq!(slab.chunks.iter().filter(|chunk| chunk.cells.capacity() > 0).count(), 1);
         let second: HashSet<_> = (0..10 * CHUNK).map(|n| slab.insert(n)).collect();
         assert!(first.iter().all(|name| !second.contains(name)));
+    }
+
+    #[test]
+    fn a_copy_in_another_process_has_the_same_names_and_gives_out_none_twice() {
+        let mut old = Slab::new();
+        let names: Vec<_> = (0..3 * CHUNK).map(|n| old.insert(n)).collect();
+        let mut used: HashSet<_> = names.iter().copied().collect();
+        for name in names.iter().filter(|name| name.0 % 3 == 0) {
+            old.remove(name.0);
+        }
+        used.extend((0..500).map(|n| old.insert(n)));
+        let mut new = Slab::new();
+        for slot in old.slots() {
+            let (generation, value) = old.at(slot).map(|(generation, value)| (generation, *value)).unwrap();
+            assert!(new.place(slot, generation, value));
+            assert!(!new.place(slot, generation, value), "it is in use");
+        }
+        new.places_end(old.newest_generation());
+        assert_eq!((new.len(), new.slots()), (old.len(), old.slots()));
+        for _ in 0..5 * CHUNK {
+            assert!(used.insert(new.insert(9)), "a name was handed out twice");
+        }
+        assert!(!new.place(MAX_SLOTS, 1, 9));
     }
 
     #[test]

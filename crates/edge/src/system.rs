@@ -1,7 +1,5 @@
-//! The only file with unsafe code: two system calls that the compiler cannot check (Linux).
-//!
-//! - A descriptor table per worker thread, so that the limit of open files counts per worker.
-//! - Returning free memory of the heap to the system.
+//! The only file with unsafe code: a system call that the compiler cannot check (Linux). It gives each worker thread a descriptor
+//! table, so that the limit of open files counts per worker.
 #![cfg_attr(target_os = "linux", allow(unsafe_code))] // the only file that may
 
 use std::cell::RefCell;
@@ -93,42 +91,4 @@ fn borrowed<'a>(descriptor: RawFd) -> std::os::fd::BorrowedFd<'a> {
     // SAFETY: not -1, since it was read from a directory of numbers; it is used for one system call, which answers
     // EBADF if it is closed. This thread's table has no other user who could give the number a new meaning in between.
     unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) }
-}
-
-/// Returns empty pages of the heap to the system. Any thread may call it, but seldom, and when the node is calm. It walks over all
-/// free blocks (7 to 20 ms for a million of them), and allocations from the heap wait meanwhile. Does nothing with another
-/// allocator than glibc's.
-pub fn return_free_memory() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        unsafe extern "C" {
-            fn malloc_trim(pad: usize) -> std::ffi::c_int;
-        }
-        // SAFETY: the declaration is that of malloc.h. The function takes no pointer, may be called from any thread at
-        // any time (malloc_trim(3): MT-Safe), and touches only memory that the allocator holds as free.
-        unsafe { malloc_trim(0) };
-    }
-}
-
-#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn free_memory_between_used_blocks_is_returned() {
-        // Free pages, each beside a used one, which the allocator does not return by itself.
-        let mut pages: Vec<Option<Box<[u8]>>> = (0..2_048).map(|_| Some(vec![1; 16_384].into())).collect();
-        pages.iter_mut().step_by(2).for_each(|page| *page = None);
-        let before = resident();
-        return_free_memory();
-        let after = resident();
-        assert!(before > after + 8 * 1024 * 1024, "{before} and then {after}");
-        assert!(pages.iter().flatten().all(|page| page.iter().all(|byte| *byte == 1)));
-    }
-
-    fn resident() -> usize {
-        let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux has it");
-        let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok());
-        pages.expect("the second number") * rustix::param::page_size()
-    }
 }

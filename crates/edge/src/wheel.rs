@@ -18,6 +18,11 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
+    /// The tick at which it fires.
+    pub(crate) fn deadline(self) -> Option<u32> {
+        (self.deadline != 0).then_some(self.deadline)
+    }
+
     #[cfg(test)]
     fn is_set(self) -> bool {
         self.deadline != 0

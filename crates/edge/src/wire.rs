@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use mio::net::TcpStream;
 use mio::{Interest, Registry};
@@ -65,6 +66,15 @@ impl Wire {
             }
             #[cfg(feature = "testing")]
             Wire::Pipe(_) => Ok(()),
+        }
+    }
+
+    /// None in a test without sockets.
+    pub(crate) fn socket(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Wire::Tcp(socket) => Some(socket.as_fd()),
+            #[cfg(feature = "testing")]
+            Wire::Pipe(_) => None,
         }
     }
 

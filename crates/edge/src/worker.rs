@@ -2,13 +2,12 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mio::event::Event;
 use mio::{Events, Poll};
 
-use crate::Now;
 use crate::bell::Bell;
 use crate::engine::Ready;
 use crate::hosted::{Hosted, Place};
@@ -16,6 +15,8 @@ use crate::mailbox::PutOff;
 use crate::pace::{GATHER, Pace};
 use crate::source::Source;
 use crate::spare_descriptor::SpareDescriptor;
+use crate::transfer::{self, Census, Kind, Predecessor, Sender, Successor};
+use crate::{Handle, Now};
 
 /// Events per `epoll_wait`.
 const EVENTS: usize = 1024;
@@ -28,6 +29,22 @@ pub(crate) struct Control {
     pub(crate) stop: OnceLock<Instant>,
 }
 
+/// Commands for a move to another process. The bell follows; the sender waits for the reply.
+pub(crate) enum Order {
+    /// Accept and read nothing, or again.
+    Freeze(bool, mpsc::Sender<()>),
+    /// Finish what can be finished at once.
+    Rest(mpsc::Sender<()>),
+    /// Handle all mail, write output, and count the connections.
+    Settle(mpsc::Sender<Census>),
+    /// Send the connections to the worker of this number in another process. Then wait for the next order without a turn.
+    Send { to: Successor, reply: mpsc::Sender<io::Result<()>> },
+    /// The sent connections belong to the other process. Close the others until this time, and end.
+    Leave(Instant),
+    /// Begin, with the connections of another process.
+    Begin,
+}
+
 /// Arguments of a worker's thread.
 pub(crate) struct Plan {
     pub(crate) worker: usize,
@@ -35,6 +52,8 @@ pub(crate) struct Plan {
     pub(crate) gateways: Vec<MakeHosted>,
     pub(crate) bell: Arc<Bell>,
     pub(crate) control: Arc<Control>,
+    pub(crate) orders: mpsc::Receiver<Order>,
+    pub(crate) predecessor: Option<Predecessor>,
 }
 
 /// Creates a gateway's part of a worker, on the worker's thread.
@@ -49,30 +68,42 @@ pub(crate) struct Worker {
     control: Arc<Control>,
     is_accepting: bool,
     stopping: bool,
+    orders: mpsc::Receiver<Order>,
+    /// The bell has rung in this turn, so there may be an order.
+    has_rung: bool,
+    /// Set by [`Order::Leave`].
+    leaves_at: Option<Instant>,
+    /// Waits for [`Order::Begin`].
+    is_waiting: bool,
 }
 
 impl Worker {
     /// Called on the worker's thread, where its descriptors must be opened.
     pub(crate) fn new(plan: Plan) -> io::Result<Worker> {
-        let Plan { worker, gateways, bell, control, .. } = plan;
+        let Plan { worker, gateways, bell, control, orders, predecessor, .. } = plan;
         let poll = Poll::new()?;
         bell.register(poll.registry(), Source::Bell.token())?;
         let registry = Arc::new(poll.registry().try_clone()?);
         // One time for all gateways, so that their ticks begin together.
         let now = clock();
         let count = gateways.len();
-        let place = |gateway| Place {
+        let is_waiting = predecessor.is_some();
+        let from = predecessor.filter(|predecessor| worker < predecessor.workers);
+        let arrived = from.map(|from| transfer::receive(&from, worker, count)).transpose()?;
+        let mut arrived = arrived.unwrap_or_default().into_iter();
+        let place = |gateway, arrived| Place {
             worker,
             gateway,
             gateways: count,
             bell: Arc::clone(&bell),
             registry: Arc::clone(&registry),
             now,
+            arrived,
         };
         let gateways = gateways
             .into_iter()
             .enumerate()
-            .map(|(gateway, make)| make(place(gateway)))
+            .map(|(gateway, make)| make(place(gateway, arrived.next().unwrap_or_default())))
             .collect::<io::Result<_>>()?;
         Ok(Worker {
             number: worker,
@@ -83,10 +114,17 @@ impl Worker {
             control,
             is_accepting: true,
             stopping: false,
+            orders,
+            has_rung: false,
+            leaves_at: None,
+            is_waiting,
         })
     }
 
     pub(crate) fn run(mut self) {
+        if std::mem::take(&mut self.is_waiting) && !self.begin() {
+            return;
+        }
         let put_off = PutOff::begin();
         let mut events = Events::with_capacity(EVENTS);
         let mut pace = Pace::new(Instant::now());
@@ -107,6 +145,7 @@ impl Worker {
             self.each(|gateway| gateway.timers());
             self.accept();
             self.hand_over();
+            self.carry_out(&put_off);
             let ended = self.stopped();
             self.each(|gateway| gateway.end_turn());
             put_off.ring();
@@ -114,6 +153,11 @@ impl Worker {
                 return;
             }
         }
+    }
+
+    /// The connections and sessions that came from another process, once.
+    pub(crate) fn take_imported(&mut self) -> Vec<Handle> {
+        self.gateways.iter_mut().flat_map(|gateway| gateway.take_imported()).collect()
     }
 
     fn each(&mut self, act: impl FnMut(&mut Box<dyn Hosted>)) {
@@ -148,7 +192,10 @@ impl Worker {
 
     fn dispatch(&mut self, event: &Event) {
         match Source::of(event.token()) {
-            Source::Bell => self.bell.drain(),
+            Source::Bell => {
+                self.has_rung = true;
+                self.bell.drain();
+            }
             Source::OwnSocket { gateway, number } => self.gateways[gateway].readable(number),
             Source::Listener { gateway, index } => self.gateways[gateway].can_accept(index),
             Source::Connection(handle) => {
@@ -183,9 +230,78 @@ impl Worker {
         }
     }
 
+    /// Waits until the connections of another process are ours. False: they are not, and the worker ends.
+    fn begin(&mut self) -> bool {
+        loop {
+            match self.orders.recv() {
+                Ok(Order::Begin) => break,
+                Ok(Order::Leave(_)) | Err(_) => return false,
+                // Replies are dropped, so their receivers do not wait.
+                Ok(_) => {}
+            }
+        }
+        let now = clock();
+        self.each(|gateway| {
+            gateway.begin_turn(now);
+            gateway.go_on();
+        });
+        true
+    }
+
+    /// Carries out orders. A reply can be lost only if the edge is being dropped.
+    fn carry_out(&mut self, put_off: &PutOff) {
+        if !std::mem::take(&mut self.has_rung) {
+            return;
+        }
+        while let Ok(order) = self.orders.try_recv() {
+            self.carry_out_one(order, put_off);
+        }
+    }
+
+    fn carry_out_one(&mut self, order: Order, put_off: &PutOff) {
+        match order {
+            Order::Freeze(on, reply) => {
+                self.each(|gateway| gateway.freeze(on));
+                let _ = reply.send(());
+            }
+            Order::Rest(reply) => {
+                self.each(|gateway| gateway.rest());
+                let _ = reply.send(());
+            }
+            Order::Settle(reply) => {
+                let mut census = Census::default();
+                self.each(|gateway| census = census.sum(gateway.settle()));
+                put_off.ring();
+                let _ = reply.send(census);
+            }
+            Order::Send { to, reply } => {
+                put_off.ring();
+                let _ = reply.send(self.send(&to));
+                drop(reply);
+                // No turn now: the connections may belong to the other process already. Without an order, the edge is being dropped.
+                if let Ok(order) = self.orders.recv() {
+                    self.carry_out_one(order, put_off);
+                }
+            }
+            Order::Leave(until) => {
+                self.each(|gateway| gateway.forget_sent());
+                self.leaves_at = Some(until);
+            }
+            Order::Begin => {}
+        }
+    }
+
+    fn send(&mut self, to: &Successor) -> io::Result<()> {
+        let mut sender = Sender::connect(to, self.number)?;
+        for gateway in &mut self.gateways {
+            gateway.send_to(&mut sender)?;
+        }
+        sender.frame(Kind::End, &[], &[])
+    }
+
     /// Carries out a stop command. True when all connections are closed.
     fn stopped(&mut self) -> bool {
-        let Some(&deadline) = self.control.stop.get() else { return false };
+        let Some(deadline) = self.control.stop.get().copied().or(self.leaves_at) else { return false };
         if !self.stopping {
             self.stopping = true;
             self.each(|gateway| gateway.begin_stop());

@@ -20,3 +20,4 @@ mod tls;
 mod tls_of_rustls;
 mod tls_openssl;
 mod tls_records;
+mod transfer;

@@ -81,7 +81,7 @@ struct Phases {
 
 impl Plan for CallsPlan {
     fn check(&self) -> Result<(), Contradiction> {
-        Contradiction::if_xmpp(self.transport)
+        Contradiction::unless_web(self.transport)
     }
 
     fn members(&self) -> u32 {

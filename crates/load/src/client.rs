@@ -1,16 +1,19 @@
-//! One client on one connection: bytes in, events and bytes out. It speaks the web protocol, or XMPP in its place.
+//! One client on one connection: bytes in, events and bytes out. It speaks the web protocol, or another one in its place.
 
+mod centrifugo;
 pub(crate) mod http;
+mod line;
 mod websocket;
 mod xmpp;
 
+use std::fmt::Debug;
+
 use serde_json::value::RawValue;
-use web_proto::{Code, Command, Event, Hello, VERSION};
+use web_proto::{Code, Command, Event, Hello, Message, VERSION};
 
 use crate::target::{Target, Transport};
 use http::{Content, Head};
 use websocket::Control;
-use xmpp::Framing;
 
 /// Longest accepted message in several frames or lines. A longer one is a fault of the server.
 const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;
@@ -24,6 +27,12 @@ pub enum Fault {
     Websocket(&'static str),
     #[error("XMPP: {0}")]
     Xmpp(&'static str),
+    #[error("Centrifugo: {0}")]
+    Centrifugo(&'static str),
+    #[error("Centrifugo ends the connection with the code {0}")]
+    Disconnected(u16),
+    #[error("line router: {0}")]
+    Line(&'static str),
     #[error("the status {0} without a reason")]
     Status(u16),
     #[error("refused with {status} and the code {code}", code = .code.word())]
@@ -104,10 +113,29 @@ enum State {
     },
     /// Waits for the response to a poll.
     Polling,
-    /// Waits for the answer to the handshake of an XMPP stream over WebSocket.
-    UpgradingXmpp(Box<xmpp::Stream>),
-    Xmpp(Box<xmpp::Stream>),
+    /// Waits for the answer to the handshake of a WebSocket that carries another protocol.
+    UpgradingOther(Box<dyn OtherProtocol>),
+    Other(Box<dyn OtherProtocol>),
     Over,
+}
+
+/// A protocol in the place of the web protocol: it translates commands to its bytes, and its bytes to events.
+trait OtherProtocol: Debug + Send {
+    /// Begins the session, on an open connection or WebSocket.
+    fn open(&mut self, masks: &mut Masks, out: &mut Vec<u8>);
+
+    /// Appends a command. Those without a counterpart are left out.
+    fn say(&mut self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>);
+
+    /// Reads the message at the start of `input`. Returns its length (0: more bytes are needed), and whether the session has
+    /// ended.
+    fn input(
+        &mut self,
+        input: &[u8],
+        masks: &mut Masks,
+        out: &mut Vec<u8>,
+        take: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<(usize, bool), Fault>;
 }
 
 impl Client {
@@ -126,19 +154,29 @@ impl Client {
             }
             Transport::XmppWebsocket => {
                 websocket::open(target, "/xmpp-websocket", "xmpp", out);
-                self.state = State::UpgradingXmpp(Box::new(xmpp::Stream::new(Framing::Websocket, login)));
+                self.state =
+                    State::UpgradingOther(Box::new(xmpp::Stream::new(xmpp::Framing::Websocket, login)));
+                return;
+            }
+            Transport::Centrifugo | Transport::CentrifugoJson => {
+                let connection = centrifugo::Connection::new(centrifugo::Encoding::of(transport), login);
+                websocket::open(target, "/connection/websocket", connection.subprotocol(), out);
+                self.state = State::UpgradingOther(Box::new(connection));
                 return;
             }
             Transport::Xmpp => {
-                let stream = xmpp::Stream::new(Framing::Stream, login);
-                stream.open(masks, out);
-                self.state = State::Xmpp(Box::new(stream));
-                return;
+                return self.open(Box::new(xmpp::Stream::new(xmpp::Framing::Stream, login)), masks, out);
             }
+            Transport::Line => return self.open(Box::new(line::Line::new(login)), masks, out),
             Transport::Stream | Transport::Sse | Transport::Poll => {}
         }
         http::post(target, &format!("/v1/{}", transport.name()), None, &login.hello(), out);
         self.state = if transport == Transport::Poll { State::Polling } else { State::Opening(transport) };
+    }
+
+    fn open(&mut self, mut protocol: Box<dyn OtherProtocol>, masks: &mut Masks, out: &mut Vec<u8>) {
+        protocol.open(masks, out);
+        self.state = State::Other(protocol);
     }
 
     /// Reads input and returns the number of bytes it consumed. Appends bytes to send to `out`, and passes each event
@@ -165,7 +203,7 @@ impl Client {
     pub fn say(&mut self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
         match &mut self.state {
             State::Websocket(_) => websocket::write(websocket::TEXT, command, masks.next(), out),
-            State::Xmpp(stream) => stream.say(command, masks, out),
+            State::Other(protocol) => protocol.say(command, masks, out),
             _ => {}
         }
     }
@@ -212,35 +250,22 @@ impl Client {
                 }
                 Ok(frame.bytes)
             }
-            State::UpgradingXmpp(stream) => {
+            State::UpgradingOther(_) => {
                 let Some(head) = http::head(input, &target.websocket_accept)? else { return Ok(0) };
                 if !head.upgraded {
                     return refusal(&head, input);
                 }
-                stream.open(masks, out);
-                if let State::UpgradingXmpp(stream) = std::mem::replace(&mut self.state, State::Over) {
-                    self.state = State::Xmpp(stream);
+                if let State::UpgradingOther(protocol) = std::mem::replace(&mut self.state, State::Over) {
+                    self.open(protocol, masks, out);
                 }
                 Ok(head.bytes)
             }
-            State::Xmpp(stream) if stream.framing() == Framing::Stream => {
-                let (bytes, is_over) = stream.input(input, masks, out, take)?;
+            State::Other(protocol) => {
+                let (bytes, is_over) = protocol.input(input, masks, out, take)?;
                 if is_over {
                     self.state = State::Over;
                 }
                 Ok(bytes)
-            }
-            State::Xmpp(stream) => {
-                let Some(frame) = websocket::read(input)? else { return Ok(0) };
-                let payload = &input[frame.payload.clone()];
-                match websocket::control(frame.opcode, payload, masks, out) {
-                    Control::Data if !frame.fin => return Err(Fault::Xmpp("a stanza in several frames")),
-                    // After its `close`, the server closes the WebSocket.
-                    Control::Data => drop(stream.document(payload, masks, out, take)?),
-                    Control::Answered => {}
-                    Control::Closed => self.state = State::Over,
-                }
-                Ok(frame.bytes)
             }
             State::Opening(transport) => {
                 let Some(head) = http::head(input, "")? else { return Ok(0) };
@@ -336,6 +361,41 @@ impl Masks {
     }
 }
 
+/// A welcome of a server without one, with the fields that plans read; the others are empty.
+const WELCOME: &str = r#"{"t":"welcome","session":"other","me":{"user":"me","name":"me"},"presence":"online","open":true,
+"limits":{"body_bytes":8192,"frame_bytes":65536,"page":100,"watch":100,"idle_ms":120000,"heartbeat_ms":10000},
+"time":0,"expires":0,"resumed":false,"conversations":[],"position":""}"#;
+
+/// Passes [`WELCOME`] on.
+fn welcome(take: &mut dyn FnMut(&Event<'_>)) -> Result<(), Fault> {
+    take(&Event::parse(WELCOME.as_bytes()).map_err(|_| Fault::NoEvent)?);
+    Ok(())
+}
+
+/// The acknowledgement of a server whose conversations have no numbers.
+fn ack(id: &str) -> Event<'_> {
+    Event::Ack {
+        id: id.into(),
+        conversation: "".into(),
+        seq: 0,
+        time: 0,
+        position: "".into(),
+        request: false,
+    }
+}
+
+/// A message from a server whose conversations have no numbers.
+fn message_of<'a>(user: &'a str, id: &'a str, body: &'a str) -> Event<'a> {
+    let message = Message {
+        conversation: user.into(),
+        from: user.into(),
+        id: id.into(),
+        body: body.into(),
+        ..Message::default()
+    };
+    Event::Message { message, position: "".into() }
+}
+
 /// Receives a frame; returns true for the last one.
 type FrameSink<'a> = dyn FnMut(&[u8]) -> Result<bool, Fault> + 'a;
 
@@ -361,6 +421,9 @@ fn message(
     payload: &[u8],
     sink: &mut FrameSink<'_>,
 ) -> Result<(), Fault> {
+    if opcode == websocket::BINARY {
+        return Err(Fault::Websocket("a binary message"));
+    }
     match (partial.as_mut(), opcode == websocket::TEXT) {
         (Some(_), true) => Err(Fault::Websocket("a new message inside of another")),
         (None, false) => Err(Fault::Websocket("a continuation of nothing")),

@@ -104,6 +104,7 @@ impl CommunityPlan {
 
 impl Plan for CommunityPlan {
     fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_peer(self.transport)?;
         Contradiction::if_any(&[
             (
                 self.online > self.roster,

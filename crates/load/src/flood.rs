@@ -33,7 +33,7 @@ const EXCHANGES_PER_SECOND: f64 = 2000.0;
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct FloodPlan {
-    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket.
+    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket. Other servers with --url: centrifugo, centrifugo-json, line.
     #[arg(long, visible_alias = "protocol", default_value = "websocket")]
     pub transport: Transport,
     /// Number of members.

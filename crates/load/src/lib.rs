@@ -6,8 +6,9 @@
 //! (`worker.rs`), which meets events and commands only. `Conductor` runs many clients on `edge` workers of its own, and
 //! `Watch` measures the server from outside (`/proc`, `/metrics`). Figures are invalid if the generator was the limit.
 //!
-//! A further protocol is a further client, as `client/xmpp.rs`: `Client` maps its bytes to events and commands to its bytes,
-//! and `target::Transport` says how its sessions are kept and left. Conductor, scripts and reports stay.
+//! A further protocol is a further client, as `client/xmpp.rs` and, for other servers than ours, `client/centrifugo.rs`: it
+//! implements `OtherProtocol`, which maps its bytes to events and commands to its bytes, and `target::Transport` says how its
+//! sessions are kept and left. Conductor, scripts and reports stay.
 //!
 //! The crate knows only the protocol and the process id, not the server's internals.
 //!

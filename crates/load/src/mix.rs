@@ -98,6 +98,7 @@ struct Growth {
 
 impl Plan for MixPlan {
     fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_peer(self.transport)?;
         Contradiction::if_any(&[(
             self.time.is_zero() || self.write_every.is_zero() || self.presence_every.is_zero(),
             "what happens every 0 s has no end",

@@ -70,7 +70,7 @@ struct Phases {
 
 impl Plan for RoomPlan {
     fn check(&self) -> Result<(), Contradiction> {
-        Contradiction::if_xmpp(self.transport)
+        Contradiction::unless_web(self.transport)
     }
 
     fn members(&self) -> u32 {

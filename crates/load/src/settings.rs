@@ -35,12 +35,21 @@ pub struct Contradiction {
 }
 
 impl Contradiction {
-    /// For plans whose members use what XMPP does not have here.
-    pub(crate) fn if_xmpp(transport: Transport) -> Result<(), Contradiction> {
+    /// For plans whose members use what only the web protocol has.
+    pub(crate) fn unless_web(transport: Transport) -> Result<(), Contradiction> {
         Contradiction::if_any(&[(
-            transport.is_xmpp(),
+            !Transport::WEB.contains(&transport),
             "the members of this plan speak the web protocol only",
             "choose websocket, stream, sse or poll",
+        )])
+    }
+
+    /// For plans whose members use what other servers do not have.
+    pub(crate) fn if_peer(transport: Transport) -> Result<(), Contradiction> {
+        Contradiction::if_any(&[(
+            transport.is_of_peer(),
+            "the members of this plan speak the web protocol or XMPP",
+            "other servers are measured by flood and stress",
         )])
     }
 

@@ -69,7 +69,7 @@ struct Phases {
 
 impl Plan for SlowPlan {
     fn check(&self) -> Result<(), Contradiction> {
-        Contradiction::if_xmpp(self.transport)
+        Contradiction::unless_web(self.transport)
     }
 
     fn members(&self) -> u32 {

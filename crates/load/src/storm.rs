@@ -18,7 +18,7 @@ use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
 use crate::schedule::Schedule;
-use crate::settings::{self, Plan, span};
+use crate::settings::{self, Contradiction, Plan, span};
 use crate::target::Transport;
 use crate::watch::Snapshot;
 use crate::worker::{Mail, read};
@@ -73,6 +73,10 @@ struct Phases {
 }
 
 impl Plan for StormPlan {
+    fn check(&self) -> Result<(), Contradiction> {
+        Contradiction::if_peer(self.transport)
+    }
+
     fn members(&self) -> u32 {
         self.members.saturating_add(self.watchers)
     }

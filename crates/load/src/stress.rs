@@ -30,7 +30,7 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default = "settings::defaults")]
 pub struct StressPlan {
-    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket.
+    /// websocket, stream, sse or poll; or xmpp, xmpp-websocket. Other servers with --url: centrifugo, centrifugo-json, line.
     #[arg(long, visible_alias = "protocol", default_value = "websocket")]
     pub transport: Transport,
     /// Run inside this process, without sockets, on durable SQLite: Chut's first bench.

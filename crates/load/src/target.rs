@@ -19,12 +19,30 @@ pub enum Transport {
     Poll,
     Xmpp,
     XmppWebsocket,
+    /// Centrifugo's Protobuf protocol over WebSocket.
+    Centrifugo,
+    CentrifugoJson,
+    /// The line router of `tests/peers/router.c`.
+    Line,
 }
 
 impl Transport {
     /// Those of the web protocol.
     pub const WEB: [Transport; 4] =
         [Transport::Websocket, Transport::Stream, Transport::Sse, Transport::Poll];
+
+    /// With those of other protocols.
+    pub const ALL: [Transport; 9] = [
+        Transport::Websocket,
+        Transport::Stream,
+        Transport::Sse,
+        Transport::Poll,
+        Transport::Xmpp,
+        Transport::XmppWebsocket,
+        Transport::Centrifugo,
+        Transport::CentrifugoJson,
+        Transport::Line,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -34,11 +52,19 @@ impl Transport {
             Transport::Poll => "poll",
             Transport::Xmpp => "xmpp",
             Transport::XmppWebsocket => "xmpp-websocket",
+            Transport::Centrifugo => "centrifugo",
+            Transport::CentrifugoJson => "centrifugo-json",
+            Transport::Line => "line",
         }
     }
 
     pub fn is_xmpp(self) -> bool {
         matches!(self, Transport::Xmpp | Transport::XmppWebsocket)
+    }
+
+    /// Those of other servers than ours, which store nothing.
+    pub fn is_of_peer(self) -> bool {
+        matches!(self, Transport::Centrifugo | Transport::CentrifugoJson | Transport::Line)
     }
 
     /// Whether commands need requests of their own.
@@ -50,8 +76,12 @@ impl Transport {
     pub(crate) fn silence(self) -> Option<Duration> {
         match self {
             Transport::Websocket | Transport::Xmpp | Transport::XmppWebsocket => None,
+            // A ping every 25 s, with some time for the network.
+            Transport::Centrifugo | Transport::CentrifugoJson => Some(Duration::from_secs(40)),
             // Two and a half heartbeats of 10 s.
             Transport::Stream | Transport::Sse => Some(Duration::from_secs(25)),
+            // The line router sends nothing by itself.
+            Transport::Line => Some(Duration::from_secs(24 * 3600)),
             // A poll of 25 s, with some time for the network.
             Transport::Poll => Some(Duration::from_secs(35)),
         }
@@ -59,8 +89,12 @@ impl Transport {
 
     pub(crate) fn farewell(self) -> Farewell {
         match self {
-            Transport::Websocket | Transport::Xmpp | Transport::XmppWebsocket => Farewell::Say,
-            Transport::Stream | Transport::Sse => Farewell::Close,
+            Transport::Websocket
+            | Transport::Xmpp
+            | Transport::XmppWebsocket
+            | Transport::Centrifugo
+            | Transport::CentrifugoJson => Farewell::Say,
+            Transport::Stream | Transport::Sse | Transport::Line => Farewell::Close,
             Transport::Poll => Farewell::Post,
         }
     }
@@ -85,10 +119,12 @@ impl FromStr for Transport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Transport, String> {
-        let xmpp = [Transport::Xmpp, Transport::XmppWebsocket];
-        let found = Transport::WEB.into_iter().chain(xmpp).find(|transport| transport.name() == text);
+        let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
         found.ok_or_else(|| {
-            format!("`{text}` is no transport: websocket, stream, sse, poll, xmpp or xmpp-websocket")
+            format!(
+                "`{text}` is no transport: websocket, stream, sse, poll, xmpp or xmpp-websocket; of other servers, \
+                 centrifugo, centrifugo-json or line"
+            )
         })
     }
 }
@@ -196,7 +232,7 @@ mod tests {
 
     #[test]
     fn transports() {
-        for transport in Transport::WEB.into_iter().chain([Transport::Xmpp, Transport::XmppWebsocket]) {
+        for transport in Transport::ALL {
             assert_eq!(transport.name().parse(), Ok(transport));
         }
         assert!("carrier-pigeon".parse::<Transport>().is_err());

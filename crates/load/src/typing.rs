@@ -65,7 +65,7 @@ struct Phases {
 
 impl Plan for TypingPlan {
     fn check(&self) -> Result<(), Contradiction> {
-        Contradiction::if_xmpp(self.transport)?;
+        Contradiction::unless_web(self.transport)?;
         Contradiction::if_any(&[(
             self.members % 2 == 1,
             "`members` come in pairs, and one is left over",

@@ -19,6 +19,7 @@ use self::encryption::{Decrypter, Encrypter, ReadableCopy, Way};
 
 /// While a node runs, or not.
 pub(crate) fn take(args: &BackupArgs, loaded: &Loaded) -> Outcome {
+    refuse_postgres(loaded, "back up", "pg_dump --format=custom --file=kith.dump")?;
     let to = &args.to;
     let dir = data_dir::locate(loaded, None)?;
     let what = || format!("cannot back up {}", dir.display());
@@ -87,8 +88,19 @@ fn files_not_copied(from: &Path, to: &Path, error: std::io::Error) -> Trouble {
         .remedy("run the command again; it skips files that were copied")
 }
 
+/// PostgreSQL has its own tools.
+fn refuse_postgres(loaded: &Loaded, what: &str, instead: &str) -> Outcome {
+    if loaded.config.database.is_none() {
+        return Ok(());
+    }
+    Err(Trouble::new(format!("cannot {what} a PostgreSQL database"))
+        .because("this command copies the SQLite file of a data directory")
+        .remedy(format!("use PostgreSQL's tools, for example\n{instead} URL\nand copy the data directory's files beside it")))
+}
+
 /// Only without a running node.
 pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
+    refuse_postgres(loaded, "restore", "pg_restore --clean --dbname")?;
     let (from, dir) = (&args.from, &loaded.config.data);
     let what = || format!("cannot restore into {}", dir.display());
     // A running node would not see the change, and no node may start before the end.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use chat::{CallConfig, Turn};
 
-pub(crate) use role::{Role, is_wanted};
+pub(crate) use role::{Old, Role, is_wanted};
 
 use crate::config::{Calls, CallsFrom};
 use crate::trouble::{Outcome, Trouble};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
-use crate::config::{LogFormat, TlsMemory};
+use crate::config::{ClusterRole, LogFormat, TlsMemory};
 use crate::load_command::LoadCommand;
 use crate::span::Span;
 
@@ -32,9 +32,10 @@ pub(crate) enum Command {
     /// Example: kith serve --data /var/lib/kith --http 127.0.0.1:8080 --https 0.0.0.0:443 \
     ///            --tls-cert chain.pem --tls-key key.pem
     ///
-    /// Signals: SIGTERM and SIGINT stop gracefully (a second one at once), SIGHUP reads the certificate again.
+    /// Signals: SIGTERM and SIGINT stop gracefully (a second one at once), SIGHUP reads the certificate again, SIGUSR2
+    /// starts the program anew with --take-over.
     #[command(verbatim_doc_comment)]
-    Serve(NodeFlags),
+    Serve(ServeArgs),
     /// Run a node with a demo community to try it out.
     ///
     /// Example: kith demo --http 127.0.0.1:8080      then open http://127.0.0.1:8080 in a browser
@@ -99,6 +100,9 @@ pub(crate) enum Command {
     /// Example: kith completions bash > /etc/bash_completion.d/kith
     #[command(verbatim_doc_comment)]
     Completions(CompletionsArgs),
+    /// Look at the nodes of a cluster.
+    #[command(subcommand)]
+    Cluster(ClusterCommand),
     /// Decode a picture from stdin and write it to stdout. A node starts this for each picture of its members.
     #[command(hide = true)]
     Picture {
@@ -106,6 +110,74 @@ pub(crate) enum Command {
         #[arg(long)]
         portrait: bool,
     },
+}
+
+#[derive(Debug, Args, Default)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub flags: NodeFlags,
+    /// Replace the running node of the data directory: its connections and sessions go on here. If this version cannot
+    /// start, the running one goes on.
+    #[arg(long)]
+    pub take_over: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClusterCommand {
+    /// Show the running node of this data directory: its role, its links, and what waits in them.
+    ///
+    /// Example: kith cluster status --data ./data/home --watch
+    #[command(verbatim_doc_comment)]
+    Status(ClusterStatus),
+    /// Give the role of the home to another home that stands by. The old home ends, and its unit starts it again as a standby.
+    ///
+    /// Works at the home and at a front, and needs the secret of the cluster.
+    ///
+    /// Example: kith cluster drain --cluster-secret-file /etc/kith/cluster.secret
+    #[command(verbatim_doc_comment)]
+    Drain(ClusterDrain),
+    /// Give the role of the home to one node that stands by; `kith cluster status` lists their names.
+    ///
+    /// Example: kith cluster move "kith 10.0.0.2:8080" --cluster-secret-file /etc/kith/cluster.secret
+    #[command(verbatim_doc_comment)]
+    Move(ClusterMove),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterDrain {
+    /// File with the secret of the cluster [env: KITH_CLUSTER_SECRET_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub cluster_secret_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterMove {
+    /// The name of the node.
+    pub node: String,
+    #[command(flatten)]
+    pub drain: ClusterDrain,
+}
+
+impl ClusterDrain {
+    pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
+        let secret =
+            self.cluster_secret_file.iter().map(|path| ("cluster.secret_file", text(path.display())));
+        self.data.settings().into_iter().chain(secret).collect()
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterStatus {
+    /// Repeat every second until Ctrl-C.
+    #[arg(long)]
+    pub watch: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
 }
 
 /// Settings of a node as flags; each wins over its `KITH_*` variable and the file.
@@ -152,6 +224,15 @@ pub(crate) struct NodeFlags {
     /// Format of the log [env: KITH_LOG_FORMAT].
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
+    /// Run as a node of a cluster on this NATS server: nats://USER:PASSWORD@HOST:4222 [env: KITH_CLUSTER_NATS].
+    #[arg(long, value_name = "URL")]
+    pub cluster: Option<String>,
+    /// The part of this node in the cluster [default: home] [env: KITH_CLUSTER_ROLE].
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub role: Option<ClusterRole>,
+    /// File with the secret of the cluster, the same on all nodes [env: KITH_CLUSTER_SECRET_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub cluster_secret_file: Option<PathBuf>,
     /// For nodes that `kith load` starts for a run: ends when stdin closes, and removes its data directory.
     #[arg(long, hide = true)]
     pub throwaway: bool,
@@ -167,6 +248,7 @@ impl NodeFlags {
         let on = |flag: bool| flag.then_some(Value::Boolean(true));
         [
             ("data", path(&self.data.data)),
+            ("database", self.data.database.as_ref().map(text)),
             ("http", self.http.map(text)),
             ("https", self.https.map(text)),
             ("tls_cert", path(&self.tls_cert)),
@@ -178,6 +260,9 @@ impl NodeFlags {
             ("edge.workers", self.workers.map(|workers| Value::Integer(workers as i64))),
             ("edge.private_descriptors", on(self.private_descriptors)),
             ("edge.max_connections", self.max_connections.map(|most| Value::Integer(most.into()))),
+            ("cluster.nats", self.cluster.clone().map(Value::String)),
+            ("cluster.role", self.role.and_then(|role| Value::try_from(role).ok())),
+            ("cluster.secret_file", path(&self.cluster_secret_file)),
             ("log.level", self.log.clone().map(Value::String)),
             ("log.format", self.log_format.and_then(|format| Value::try_from(format).ok())),
         ]
@@ -196,11 +281,17 @@ pub(crate) struct DataFlag {
     /// Data directory [default: ./data, or the running node's if ./data has no database] [env: KITH_DATA].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// PostgreSQL in place of the SQLite file: postgres://user@host/name [env: KITH_DATABASE].
+    ///
+    /// A password belongs into KITH_DATABASE or kith.toml, because others can see the arguments of a process.
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
 }
 
 impl DataFlag {
     pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
-        self.data.iter().map(|data| ("data", text(data.display()))).collect()
+        let data = self.data.iter().map(|data| ("data", text(data.display())));
+        data.chain(self.database.iter().map(|url| ("database", text(url)))).collect()
     }
 }
 
@@ -899,9 +990,10 @@ mod tests {
     fn every_flag_of_a_node_reaches_its_setting() {
         let line = "kith serve --data d --http 127.0.0.1:1 --https 127.0.0.1:2 --tls-cert c --tls-key k --tls-memory rustls \
                     --public-url https://im.example --workers 3 --private-descriptors --max-connections 4 \
-                    --metrics-public --echo --log debug --log-format json";
+                    --metrics-public --echo --log debug --log-format json \
+                    --cluster nats://127.0.0.1:4222 --role front --cluster-secret-file f";
         let cli = Cli::try_parse_from(line.split_whitespace()).expect("a valid line");
-        let Command::Serve(flags) = cli.command else { panic!("it is serve") };
+        let Command::Serve(ServeArgs { flags, .. }) = cli.command else { panic!("it is serve") };
         let loaded = load(Layers { flags: flags.settings(), ..Layers::default() }).expect("valid settings");
         let config = loaded.config;
         assert_eq!((config.http.port(), config.https.map(|https| https.port())), (1, Some(2)));
@@ -910,6 +1002,7 @@ mod tests {
         assert_eq!((config.log.level.as_str(), config.log.format), ("debug", LogFormat::Json));
         let flagged = loaded.settings.values().filter(|(_, source)| *source == crate::config::Source::Flag);
         assert_eq!(config.tls_memory, TlsMemory::Rustls);
-        assert_eq!(flagged.count(), 14);
+        assert_eq!(config.cluster.role, ClusterRole::Front);
+        assert_eq!(flagged.count(), 17);
     }
 }

@@ -16,6 +16,8 @@ use crate::trouble::{Outcome, Trouble};
 pub(crate) struct Config {
     /// Directory of the database and of all other durable data.
     pub data: PathBuf,
+    /// URL of a PostgreSQL database; none: the SQLite file in the data directory.
+    pub database: Option<String>,
     pub http: SocketAddr,
     pub https: Option<SocketAddr>,
     /// Certificate chain and key, PEM; reloaded on SIGHUP.
@@ -43,6 +45,7 @@ pub(crate) struct Config {
     pub store: Store,
     pub files: Files,
     pub xmpp: Xmpp,
+    pub cluster: Cluster,
     pub stop: Stop,
 }
 
@@ -323,7 +326,9 @@ pub(crate) struct Files {
     pub unsent_life: Span,
     /// The same for files from apps: encrypted messages name them where no server can read it.
     pub open_life: Span,
-    /// Bucket of S3 or a compatible server; empty: files are in the data directory.
+    /// Folder of the files, which all homes of a cluster share; empty: `files` in the data directory. Needs `database`.
+    pub folder: String,
+    /// Bucket of S3 or a compatible server; empty: files are in the folder.
     pub bucket: String,
     /// Such as `https://s3.eu-west-1.amazonaws.com`.
     pub bucket_endpoint: String,
@@ -364,6 +369,33 @@ pub(crate) struct Xmpp {
     pub stanza_bytes: u32,
 }
 
+/// Several nodes as one server: a home and fronts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Cluster {
+    /// NATS, as `nats://USER:PASSWORD@HOST:4222` or `tls://…`; several servers separated by commas; empty: this node runs alone.
+    pub nats: String,
+    /// PEM certificates of authorities that are trusted for `tls://`, beside those of the system.
+    pub nats_authority: String,
+    pub role: ClusterRole,
+    /// File with the secret of the cluster, the same on all nodes: 32 random bytes or more.
+    pub secret_file: String,
+    /// The name of this node in logs and tables; empty: its address.
+    pub name: String,
+    /// The address of the home for requests of fronts; empty: `http`.
+    pub http: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ClusterRole {
+    /// The node with the domain. With PostgreSQL several nodes can have this role: one is the home, and the others stand by.
+    #[default]
+    Home,
+    /// A node with connections of clients, and without a database.
+    Front,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Stop {
@@ -377,6 +409,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             data: PathBuf::from("./data"),
+            database: None,
             http: SocketAddr::from(([127, 0, 0, 1], 8080)),
             https: None,
             tls_cert: None,
@@ -399,6 +432,7 @@ impl Default for Config {
             store: Store::default(),
             files: Files::default(),
             xmpp: Xmpp::default(),
+            cluster: Cluster::default(),
             stop: Stop::default(),
         }
     }
@@ -546,6 +580,7 @@ impl Default for Files {
             link_life: Span::seconds(12 * 3_600),
             unsent_life: Span::seconds(24 * 3_600),
             open_life: Span::seconds(7 * 24 * 3_600),
+            folder: String::new(),
             bucket: String::new(),
             bucket_endpoint: String::new(),
             bucket_region: "us-east-1".into(),
@@ -709,7 +744,7 @@ fn is_setting(name: &str) -> bool {
 }
 
 /// Settings without a default value.
-const OPTIONAL: [&str; 5] = ["https", "tls_cert", "tls_key", "public_url", "metrics_token_file"];
+const OPTIONAL: [&str; 6] = ["database", "https", "tls_cert", "tls_key", "public_url", "metrics_token_file"];
 
 /// All keys, sorted.
 fn keys() -> Vec<String> {
@@ -807,7 +842,7 @@ fn check(config: &Config) -> Outcome {
         ))
         .remedy("0 lets the system choose the size"));
     }
-    check_files(&config.files)?;
+    check_files(&config.files, config.database.is_some())?;
     check_mail(config)?;
     let contact = &config.push.contact;
     if !(contact.is_empty() || contact.starts_with("mailto:") || contact.starts_with("https://")) {
@@ -827,7 +862,7 @@ fn check(config: &Config) -> Outcome {
     crate::calls::check(&config.calls)
 }
 
-fn check_files(files: &Files) -> Outcome {
+fn check_files(files: &Files, has_server: bool) -> Outcome {
     let is_origin = files.url.starts_with("https://") || files.url.starts_with("http://");
     if !files.url.is_empty() && !is_origin {
         return Err(Trouble::new(format!("files.url may not be {}", files.url))
@@ -844,6 +879,11 @@ fn check_files(files: &Files) -> Outcome {
             return Err(Trouble::new(format!("{key} may not be {value}"))
                 .remedy(format!("set {key} between {hour} and {month}, or leave it out")));
         }
+    }
+    if !files.folder.is_empty() && !has_server {
+        return Err(Trouble::new("files.folder needs a database of PostgreSQL")
+            .because("`kith backup` copies the files of the data directory")
+            .remedy("set database, or leave files.folder out and mount the other disk at DATA/files"));
     }
     crate::files::check(files)
 }
@@ -967,6 +1007,7 @@ mod tests {
         assert!(message("[edge]\noutput_memory_mib = 1").contains("16 to 65536"));
         assert!(message("[edge]\nsocket_buffer_kib = 65537").contains("0 lets the system choose"));
         assert!(message("[files]\nurl = \"files.example\"").contains("https://files.example"));
+        assert!(message("[files]\nfolder = \"/srv/files\"").contains("needs a database of PostgreSQL"));
         assert!(message("[files]\nlink_life = \"10s\"").contains("files.link_life"));
         assert!(message("[files]\nunsent_life = \"90d\"").contains("files.unsent_life"));
         let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });

@@ -26,7 +26,7 @@ pub(crate) fn check(loaded: &Loaded) -> Outcome {
 /// Values with passwords are hidden, because operators share this output.
 fn shown(key: &str, value: &toml::Value) -> toml::Value {
     match value.as_str() {
-        Some(text) if key == "mail.relay" && text.contains('@') => {
+        Some(text) if matches!(key, "mail.relay" | "database") && text.contains('@') => {
             let (scheme, rest) = text.split_once("://").unwrap_or_default();
             let host = rest.rsplit('@').next().unwrap_or_default();
             format!("{scheme}://…@{host}").into()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
 use chat::{Done, Site, Store, StoreError, Sub, UserRow};
-use store::{Options, Sqlite, Synchronous};
+use store::{Lease, Options, Sqlite, Synchronous};
 
 use crate::config::{Config, Loaded, Source, Sync};
 use crate::data_lock::DataLock;
@@ -20,27 +20,70 @@ pub(crate) fn database_in(dir: &Path) -> PathBuf {
 }
 
 /// Opens the database for a node, creates it if it is missing, and migrates it. The lock proves that no other process uses it.
-pub(crate) fn open(loaded: &Loaded, _: &DataLock) -> Outcome<Arc<Sqlite>> {
-    open_in(&loaded.config.data, &loaded.config, true)
+/// `lease`: of a home on PostgreSQL.
+pub(crate) fn open(loaded: &Loaded, _: &DataLock, lease: Option<&Lease>) -> Outcome<Arc<Sqlite>> {
+    let config = &loaded.config;
+    match (lease, &config.database) {
+        (Some(lease), _) => {
+            let opened = Sqlite::open_leased(lease, options(config, true));
+            opened.map(Arc::new).map_err(unusable_server)
+        }
+        (None, Some(url)) => match Lease::home_of(url).map_err(unusable_server)? {
+            Some(home) => Err(Trouble::new("cannot use the database of --database")
+                .because(format!("the node {home} is the home of a cluster on it"))
+                .remedy("stop that node, or start this one with --cluster")),
+            None => open_in(&config.data, config, true),
+        },
+        (None, None) => open_in(&config.data, config, true),
+    }
+}
+
+pub(crate) fn unusable_server(error: store::OpenError) -> Trouble {
+    Trouble::new("cannot use the database of --database").because(error).remedy(
+        "docs/operate.md has a page about PostgreSQL; `psql URL` shows whether the server can be reached",
+    )
+}
+
+fn options(config: &Config, migrate: bool) -> Options {
+    let synchronous = match config.store.sync {
+        Sync::Full => Synchronous::Full,
+        Sync::Normal => Synchronous::Normal,
+    };
+    Options { synchronous, readers: config.store.readers, migrate, ..Options::default() }
+}
+
+/// Whether this version can work with the database, which another process uses.
+pub(crate) fn check(loaded: &Loaded) -> Outcome {
+    if loaded.config.database.is_some() {
+        return Ok(());
+    }
+    let dir = &loaded.config.data;
+    Sqlite::check(&database_in(dir), &Options::default()).map_err(|error| {
+        Trouble::new(format!("cannot use the data directory {}", dir.display())).because(error)
+    })
 }
 
 /// Opens the database for a command, while a node may be using it.
 pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<Sqlite>> {
     let dir = locate(loaded, url_port)?;
-    if !has_database(&dir) {
+    if loaded.config.database.is_none() && !has_database(&dir) {
         return Err(Trouble::new(format!("no database in {}", dir.display()))
             .remedy("name the node's data directory with --data DIR, or start a node first: kith demo"));
     }
     // A running node knows its own schema only, so a command must not migrate the database.
-    open_in(&dir, &loaded.config, !DataLock::is_held(&dir))
+    let is_served = match &loaded.config.database {
+        _ if DataLock::is_held(&dir) => true,
+        Some(url) => Lease::home_of(url).map_err(unusable_server)?.is_some(),
+        None => false,
+    };
+    open_in(&dir, &loaded.config, !is_served)
 }
 
 fn open_in(dir: &Path, config: &Config, migrate: bool) -> Outcome<Arc<Sqlite>> {
-    let synchronous = match config.store.sync {
-        Sync::Full => Synchronous::Full,
-        Sync::Normal => Synchronous::Normal,
-    };
-    let options = Options { synchronous, readers: config.store.readers, migrate, ..Options::default() };
+    let options = options(config, migrate);
+    if let Some(url) = &config.database {
+        return Sqlite::open_postgres(url, options).map(Arc::new).map_err(unusable_server);
+    }
     Sqlite::open(&database_in(dir), options).map(Arc::new).map_err(|error| {
         Trouble::new(format!("cannot use the data directory {}", dir.display()))
             .because(error)

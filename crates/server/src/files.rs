@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -31,14 +31,22 @@ pub(crate) struct Place {
     pub(crate) links: Links,
 }
 
-/// Creates both if they are missing.
-pub(crate) fn open(config: &Config) -> Outcome<Place> {
+/// The folder of a node's files.
+pub(crate) fn folder(config: &Config) -> PathBuf {
+    match config.files.folder.as_str() {
+        "" => config.data.join(FOLDER),
+        folder => PathBuf::from(folder),
+    }
+}
+
+/// Creates both if they are missing. `of_cluster`: the secret of links that all nodes of a cluster have.
+pub(crate) fn open(config: &Config, of_cluster: Option<[u8; 32]>) -> Outcome<Place> {
+    let root = folder(config);
     let trouble = |error: io::Error| {
-        Trouble::new(format!("cannot keep files in {}", config.data.display()))
+        Trouble::new(format!("cannot keep files in {}", root.display()))
             .because(error)
             .remedy("let the user of kith write there, or set files.file_bytes = 0")
     };
-    let root = config.data.join(FOLDER);
     let bucket = match config.files.bucket.is_empty() {
         true => None,
         false => Some(Arc::new(bucket(&config.files, &root)?)),
@@ -47,9 +55,16 @@ pub(crate) fn open(config: &Config) -> Outcome<Place> {
         Some(bucket) => Arc::clone(bucket) as Arc<dyn Blobs>,
         None => Arc::new(Folder::open(&root).map_err(trouble)?),
     };
-    let secret = secret(&config.data.join(SECRET)).map_err(trouble)?;
-    let links = Links::new(secret, &config.files.url, config.files.link_life.as_millis(), crate::now);
-    Ok(Place { blobs, bucket, links })
+    let secret = match of_cluster {
+        Some(secret) => secret,
+        None => secret(&config.data.join(SECRET)).map_err(trouble)?,
+    };
+    Ok(Place { blobs, bucket, links: links(config, secret) })
+}
+
+/// Links that this secret signs.
+pub(crate) fn links(config: &Config, secret: [u8; 32]) -> Links {
+    Links::new(secret, &config.files.url, config.files.link_life.as_millis(), crate::now)
 }
 
 fn bucket(files: &config::Files, root: &Path) -> Outcome<Bucket> {
@@ -148,10 +163,10 @@ fn limits(files: &config::Files) -> FileLimits {
 }
 
 /// None: the node has no files.
-pub(crate) fn of_apps(place: &Place, config: &Config) -> Option<FilesOfApps> {
+pub(crate) fn of_apps(links: &Links, config: &Config) -> Option<FilesOfApps> {
     let files = &config.files;
     let life_ms = files.open_life.as_millis();
-    (files.file_bytes > 0).then(|| FilesOfApps { links: place.links.clone(), limits: limits(files), life_ms })
+    (files.file_bytes > 0).then(|| FilesOfApps { links: links.clone(), limits: limits(files), life_ms })
 }
 
 /// The routes of files.
@@ -176,6 +191,7 @@ pub(crate) fn routes(
 pub(crate) struct Sweeper {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<()>,
+    at_work: Arc<Mutex<()>>,
 }
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -184,11 +200,14 @@ impl Sweeper {
     pub(crate) fn begin(node: Arc<Node>, blobs: Arc<dyn Blobs>, config: &Config) -> io::Result<Sweeper> {
         let (stop, stopped) = mpsc::channel();
         let (life, open_life) = (config.files.unsent_life.as_millis(), config.files.open_life.as_millis());
+        let at_work = Arc::<Mutex<()>>::default();
+        let works = Arc::clone(&at_work);
         let sweep = move || {
             if let Err(error) = node.remove_files_of_lost_sites(&*blobs) {
                 tracing::warn!(%error, "cannot remove the files of removed sites");
             }
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                let _working = works.lock();
                 match node.remove_stale_files(&*blobs, life, open_life, crate::now()) {
                     Ok(0) => {}
                     Ok(gone) => tracing::debug!(gone, "removed files"),
@@ -197,7 +216,12 @@ impl Sweeper {
             }
         };
         let thread = thread::Builder::new().name("files".into()).spawn(sweep)?;
-        Ok(Sweeper { stop, thread })
+        Ok(Sweeper { stop, thread, at_work })
+    }
+
+    /// It does nothing until the guard is dropped.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn stop(self) {

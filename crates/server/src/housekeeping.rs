@@ -1,14 +1,12 @@
-//! Periodic work of a node: presence, expired tokens, sites that another process changed, return of free memory, warnings about
-//! refused connections.
+//! Periodic work of a node: presence, expired tokens, sites that another process changed, warnings about refused connections.
 
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use chat::Node;
 
-use crate::memory::{self, Returns};
 use crate::refused_connections::RefusedConnections;
 
 const TICK: Duration = Duration::from_millis(25);
@@ -19,16 +17,19 @@ const TICKS_PER_SECOND: u32 = 40;
 pub(crate) struct Housekeeping {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<()>,
+    at_work: Arc<Mutex<()>>,
 }
 
 impl Housekeeping {
     pub(crate) fn begin(node: Arc<Node>, counters: Arc<edge::Counters>) -> std::io::Result<Housekeeping> {
         let (stop, stopped) = mpsc::channel();
+        let at_work = Arc::<Mutex<()>>::default();
+        let works = Arc::clone(&at_work);
         let keep_house = move || {
             let mut ticks = 0_u32;
             let mut refused = RefusedConnections::default();
-            let mut returns = Returns::new(Instant::now());
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                let _working = works.lock();
                 node.tick(crate::now());
                 ticks = ticks.wrapping_add(1);
                 if ticks.is_multiple_of(TICKS_PER_REFRESH)
@@ -36,24 +37,20 @@ impl Housekeeping {
                 {
                     tracing::warn!(%error, "cannot read the sites");
                 }
-                let now = Instant::now();
                 if ticks.is_multiple_of(TICKS_PER_SECOND)
-                    && let Some(refused) = refused.due(&counters.totals(), now)
+                    && let Some(refused) = refused.due(&counters.totals(), Instant::now())
                 {
                     refused.warn(counters.last_over_address_limit());
-                }
-                if ticks.is_multiple_of(TICKS_PER_SECOND)
-                    && returns.are_due(memory::traffic(&counters.totals()), now)
-                {
-                    edge::return_free_memory();
-                    let took = now.elapsed();
-                    returns.done(took, now);
-                    tracing::debug!(?took, "returned free memory");
                 }
             }
         };
         let thread = thread::Builder::new().name("housekeeping".into()).spawn(keep_house)?;
-        Ok(Housekeeping { stop, thread })
+        Ok(Housekeeping { stop, thread, at_work })
+    }
+
+    /// It does nothing until the guard is dropped.
+    pub(crate) fn hold(&self) -> MutexGuard<'_, ()> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn stop(self) {

@@ -154,6 +154,10 @@ fn one(
     if args.url.is_some() && (node.tls || node.seed.is_some() || !node.settings.is_empty()) {
         progress(&format!("warning: what {name} asks of its node is left to the one that --url names"));
     }
+    if let Some(peer) = task.transport().filter(|transport| transport.is_of_peer() && args.url.is_none()) {
+        return Err(Trouble::new(format!("no node of ours speaks {}", peer.name()))
+            .remedy("name the other server: --url URL --secret-file FILE --pid PID"));
+    }
     if args.url.is_none() {
         before::room(members, node.tls)?;
     }
@@ -162,7 +166,7 @@ fn one(
     let live = Live::new(name);
     let observer = Arc::clone(&live) as Arc<dyn Observer>;
     let options = RunOptions { stop: Arc::clone(stop), observer, ..options(args, own.as_ref(), loaded)? };
-    before::check(&options, members, own.is_some(), args.yes)?;
+    before::check(&options, task.transport(), members, own.is_some(), args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
     let others = OtherProcesses::begin(options.server);
     let mut run = task.carry_out(&options, &mut |line| live.say(line)).map_err(unmade)?;

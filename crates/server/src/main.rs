@@ -8,6 +8,7 @@ mod allocator;
 mod backup;
 mod calls;
 mod cli;
+mod cluster;
 mod components;
 mod config;
 mod config_command;
@@ -24,7 +25,6 @@ mod load_command;
 mod logging;
 mod mail;
 mod manual;
-mod memory;
 mod metrics;
 mod need;
 mod own_pictures;
@@ -41,6 +41,7 @@ mod site;
 mod span;
 mod status;
 mod sticker;
+mod take_over;
 mod token;
 mod trouble;
 mod user;
@@ -57,9 +58,9 @@ use chat::Timestamp;
 use clap::Parser;
 use toml::Value;
 
-use crate::cli::{Cli, Command, ConfigCommand};
+use crate::cli::{Cli, ClusterCommand, Command, ConfigCommand};
 use crate::config::{Layers, Loaded};
-use crate::serve::Purpose;
+use crate::serve::{Purpose, Start};
 use crate::trouble::{Outcome, Trouble};
 
 fn main() -> ExitCode {
@@ -78,14 +79,19 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         config::load(Layers { file: cli.config.clone(), variables: config::variables(), flags })
     };
     match &cli.command {
-        Command::Serve(flags) => return serve::run(&load(flags.settings())?, Purpose::Serve),
+        Command::Serve(args) => {
+            let start = if args.take_over { Start::TakeOver } else { Start::Alone };
+            return serve::run(&load(args.flags.settings())?, Purpose::Serve, start);
+        }
         Command::Demo(flags) if flags.throwaway => {
-            return serve::run(&load(flags.settings())?, Purpose::Throwaway);
+            return serve::run(&load(flags.settings())?, Purpose::Throwaway, Start::Alone);
         }
         Command::Demo(flags) if flags.strangers => {
-            return serve::run(&load(flags.settings())?, Purpose::DemoOfStrangers);
+            return serve::run(&load(flags.settings())?, Purpose::DemoOfStrangers, Start::Alone);
         }
-        Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
+        Command::Demo(flags) => {
+            return serve::run(&load(flags.settings())?, Purpose::Demo, Start::Alone);
+        }
         Command::Picture { portrait } => return Ok(pictures::run(*portrait)),
         Command::Man(args) => manual::write_man_pages(args)?,
         Command::Completions(args) => manual::print_completions(args)?,
@@ -103,6 +109,13 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         Command::Config(ConfigCommand::Check(flags)) => config_command::check(&load(flags.settings())?)?,
         Command::Config(ConfigCommand::Show(args)) => {
             config_command::show(&load(args.flags.settings())?, args.json)?;
+        }
+        Command::Cluster(ClusterCommand::Status(args)) => {
+            cluster::status(args, &load(args.data.settings())?)?
+        }
+        Command::Cluster(ClusterCommand::Drain(args)) => cluster::hand_over(None, &load(args.settings())?)?,
+        Command::Cluster(ClusterCommand::Move(args)) => {
+            cluster::hand_over(Some(&args.node), &load(args.drain.settings())?)?
         }
         Command::Doctor(args) => return doctor::run(args, &load(args.flags.settings())?),
     }

@@ -15,6 +15,8 @@ use chat::{FileType, Node, Picture};
 use serde::{Deserialize, Serialize};
 use web::files::{Made, PictureFault, PictureQueue, Pictures, Remade};
 
+use crate::allocator;
+
 /// Longest time for one picture, and most CPU time.
 const TIME: Duration = Duration::from_secs(20);
 const CPU_TIME: Duration = Duration::from_secs(10);
@@ -157,6 +159,7 @@ fn start(from: Stdio, size: Size) -> io::Result<Child> {
         .arg("picture")
         .args((size == Size::Portrait).then_some("--portrait"))
         .env_clear()
+        .env(allocator::VARIABLE, allocator::WITHOUT_A_THREAD)
         .stdin(from)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -2,20 +2,24 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use chat::{Delivery, Node, NodeConfig, Outbox, SessionHandle, Settings, Store};
 use edge::{AddressLimit, Edge, EdgeConfig, Handle, Listener};
 use rand::RngCore;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Signals;
+use store::Sqlite;
 use web::files::PictureQueue;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
-use crate::config::{Config, Loaded};
+use crate::cluster::lease::{Ending, Keeper};
+use crate::cluster::standby::Turn;
+use crate::config::{ClusterRole, Config, Loaded};
 use crate::data_lock::DataLock;
 use crate::federation::Federation;
 use crate::files::Sweeper;
@@ -29,9 +33,10 @@ use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
 use crate::sign_in_log::{SignIns, Target};
 use crate::status::{self, MetricsAccess, Status};
+use crate::take_over::{self, Joining, Left, Offer, service};
 use crate::trouble::{Outcome, Trouble};
 use crate::{
-    allocator, backup, calls, data_dir, demo, figures, files, logging, mail, print_with, site, widget,
+    backup, calls, cluster, data_dir, demo, figures, files, logging, mail, print_with, site, widget,
     widget_builds, xmpp,
 };
 
@@ -47,36 +52,73 @@ pub(crate) enum Purpose {
     Throwaway,
 }
 
+/// How a node begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    Alone,
+    /// With the connections of the running node of the data directory, which ends.
+    TakeOver,
+}
+
 /// Runs a node until a signal stops it.
-pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
-    allocator::with_one_arena();
+pub(crate) fn run(loaded: &Loaded, purpose: Purpose, start: Start) -> Outcome<ExitCode> {
     let config = &loaded.config;
     logging::begin(&config.log)?;
     // Before anything else, so that a signal during the start is not lost.
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR2])
         .map_err(|error| Trouble::new("cannot install signal handlers").because(error))?;
     if purpose == Purpose::Throwaway {
         end_with_stdin()?;
     }
-    let running = Running::start(loaded, purpose)?;
+    let cluster = match (cluster::Place::of(config)?, start) {
+        (Some(_), Start::TakeOver) => {
+            return Err(Trouble::new("a node of a cluster cannot be replaced in place yet")
+                .remedy("stop it and start the new version"));
+        }
+        (Some(place), Start::Alone) if place.role == ClusterRole::Front => {
+            return cluster::front::run(loaded, place, signals);
+        }
+        (place, _) => place,
+    };
+    let turn = match (&cluster, &config.database) {
+        (Some(place), Some(url)) => match cluster::standby::wait(loaded, url, place, &mut signals)? {
+            Some(turn) => Some(turn),
+            None => return Ok(ExitCode::SUCCESS),
+        },
+        _ => None,
+    };
+    let keeper = turn.as_ref().map(|turn| Arc::clone(&turn.keeper));
+    let started = Running::start(loaded, purpose, start, cluster, turn);
+    if started.is_err() {
+        // Another home need not wait for the end of the lease.
+        keeper.iter().for_each(|keeper| keeper.release());
+    }
+    let running = started?;
     print_with(|out| running.greet(out, config, purpose))?;
-    for signal in &mut signals {
-        if signal == SIGHUP {
-            running.reload_certificate(config);
-            running.reload_components(config);
-            running.sign_ins.iter().for_each(|log| log.reopen());
-            continue;
-        }
+    service::is_ready();
+    if running.serve(config, &mut signals).is_some() {
+        running.leave(config);
+    } else {
         end_at_the_next(signals);
-        running.stop(config);
-        if purpose == Purpose::Throwaway {
-            // The parent process may remove it at the same time, or have ended.
-            let _ = std::fs::remove_dir_all(&config.data);
+        let ending = keeper.as_ref().and_then(|keeper| keeper.ending());
+        match (ending, &keeper) {
+            (Some(Ending::Lost(_)), _) => running.give_up(config),
+            (_, keeper) => running.stop(config, keeper.as_deref()),
         }
-        return Ok(ExitCode::SUCCESS);
+        if ending.is_some() {
+            return Ok(ExitCode::from(NO_LONGER_HOME));
+        }
+    }
+    if purpose == Purpose::Throwaway {
+        // The parent process may remove it at the same time, or have ended.
+        let _ = std::fs::remove_dir_all(&config.data);
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// The exit code of a home that has lost its role or given it away: its unit starts it again, and it stands by. EX_TEMPFAIL of
+/// sysexits(3).
+const NO_LONGER_HOME: u8 = 75;
 
 /// Stdin is a pipe from the parent process: it closes when that ends, killed or not.
 fn end_with_stdin() -> Outcome {
@@ -89,9 +131,9 @@ fn end_with_stdin() -> Outcome {
 }
 
 /// A second signal stops at once. Acknowledged messages are on disk, so none is lost.
-fn end_at_the_next(mut signals: Signals) {
+pub(crate) fn end_at_the_next(mut signals: Signals) {
     thread::spawn(move || {
-        if let Some(signal) = signals.forever().find(|signal| *signal != SIGHUP) {
+        if let Some(signal) = signals.forever().find(|signal| ![SIGHUP, SIGUSR2].contains(signal)) {
             tracing::warn!("a second signal: stopping at once");
             // The exit code that a shell reports for a process ended by a signal.
             std::process::exit(128 + signal);
@@ -100,31 +142,34 @@ fn end_at_the_next(mut signals: Signals) {
 }
 
 /// A running node.
-struct Running {
-    edge: Edge,
+pub(crate) struct Running {
+    pub(crate) edge: Edge,
     role: Option<calls::Role>,
     node: Arc<Node>,
-    store: Arc<dyn Store>,
+    cluster: Option<cluster::Running>,
+    pub(crate) store: Arc<Sqlite>,
     addresses: Addresses,
     /// Of the XMPP gateway.
     xmpp_tls: Vec<edge::tls::Acceptor>,
     xmpp_addresses: Vec<SocketAddr>,
+    streams: Arc<::xmpp::Streams>,
     federation: Option<Federation>,
     status: Status,
-    house: Housekeeping,
-    sweeper: Sweeper,
+    pub(crate) house: Housekeeping,
+    pub(crate) sweeper: Sweeper,
     sign_ins: Option<Arc<SignIns>>,
     runtime: tokio::runtime::Runtime,
     _run_file: Option<RunFile>,
-    /// Dropped last, so that the next holder finds none of our files open.
-    _lock: DataLock,
+    session_keys: [u8; 32],
+    /// Dropped last, so that the next holder finds none of our files open. None while another process takes over.
+    pub(crate) lock: Mutex<Option<DataLock>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Addresses {
-    http: SocketAddr,
-    https: Option<SocketAddr>,
-    xmpp: Option<SocketAddr>,
+pub(crate) struct Addresses {
+    pub(crate) http: SocketAddr,
+    pub(crate) https: Option<SocketAddr>,
+    pub(crate) xmpp: Option<SocketAddr>,
 }
 
 /// The gateways of a worker, in the order of [`Edge::start_all`].
@@ -132,9 +177,9 @@ pub(crate) const WEB: usize = 0;
 pub(crate) const XMPP: usize = 1;
 
 /// Delivers to the gateway that holds the session.
-struct Outboxes {
-    web: WebOutbox,
-    xmpp: ::xmpp::XmppOutbox,
+pub(crate) struct Outboxes {
+    pub(crate) web: WebOutbox,
+    pub(crate) xmpp: ::xmpp::XmppOutbox,
 }
 
 impl Outboxes {
@@ -175,34 +220,71 @@ impl Outbox for Outboxes {
 
 /// Listeners are in this order.
 const HTTP: usize = 0;
-const HTTPS: usize = 1;
+pub(crate) const HTTPS: usize = 1;
 
 impl Running {
-    fn start(loaded: &Loaded, purpose: Purpose) -> Outcome<Running> {
+    fn start(
+        loaded: &Loaded,
+        purpose: Purpose,
+        start: Start,
+        cluster: Option<cluster::Place>,
+        turn: Option<Turn>,
+    ) -> Outcome<Running> {
         let config = &loaded.config;
-        let workers = workers(config)?;
+        let (keeper, lock, http) = match turn {
+            Some(Turn { keeper, lock, http }) => (Some(keeper), Some(lock), http.unwrap_or(config.http)),
+            None => (None, None, config.http),
+        };
+        let mut joining = (start == Start::TakeOver).then(|| Joining::ask(&config.data)).transpose()?;
+        let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
+        let workers = workers(config)?.max(old.workers);
         let for_calls = descriptors_for_calls(config, workers);
         let max_connections = max_connections(config, workers, for_calls)?;
         // In this order, so that a refused start changes nothing on disk.
-        let lock = DataLock::acquire(&config.data, crate::now())?;
-        let listeners = listeners(config)?;
+        let lock = match &joining {
+            None if lock.is_none() => Some(DataLock::acquire(&config.data, crate::now())?),
+            _ => lock,
+        };
+        let listeners = listeners(config, http, &old.web)?;
         let for_xmpp = match purpose {
             Purpose::Demo => xmpp::listen_for_demo(config)?,
-            Purpose::Serve | Purpose::DemoOfStrangers | Purpose::Throwaway => xmpp::listen(config)?,
+            Purpose::Serve | Purpose::DemoOfStrangers | Purpose::Throwaway => {
+                xmpp::listen(config, &old.xmpp)?
+            }
+        };
+        let files = files::open(config, cluster.as_ref().map(cluster::Place::files_secret))?;
+        // The old process stands still from here on.
+        let state = match &mut joining {
+            Some(joining) => {
+                data_dir::check(loaded)?;
+                joining.begin()?
+            }
+            None => take_over::State::default(),
+        };
+        let lock = match lock {
+            Some(lock) => lock,
+            None => DataLock::acquire(&config.data, crate::now())?,
         };
         let known = Arc::<OnceLock<Weak<Node>>>::default();
-        let role = calls::Role::begin(config, workers, for_calls, Arc::clone(&known))?;
+        let shared_calls =
+            joining.is_some().then_some(calls::Old { offer: &old, secret: state.relay_secret.as_deref() });
+        let role = calls::Role::begin(config, workers, for_calls, shared_calls, Arc::clone(&known))?;
         backup::remove_readable_copies(&config.data);
-        let sqlite = data_dir::open(loaded, &lock)?;
+        let lease = keeper.as_ref().map(|keeper| keeper.lease());
+        let sqlite = data_dir::open(loaded, &lock, lease)?;
+        if let Some(lease) = lease {
+            cluster::shared_files::claim(lease, config)?;
+        }
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
         site::keys::give_guest_keys(&*store)?;
         let sign_ins = Target::of(&config.log.sign_ins).map(SignIns::begin).transpose()?;
-        let status = Status::new(MetricsAccess::of(config)?, sign_ins.clone());
+        let access = MetricsAccess::of(config)?;
+        let status = Status::new(access.clone(), sign_ins.clone());
         let mut router = status::routes(status.clone());
         if !config.mail.relay.is_empty() {
             router = router.merge(mail::routes(Arc::clone(&known), Arc::clone(&store)));
         }
-        let files = files::open(config)?;
+        let cluster = cluster.map(|place| cluster::Prepared::new(place, &config.data, keeper)).transpose()?;
         if purpose != Purpose::Serve {
             let (settings, community) = match purpose {
                 Purpose::Demo => (Settings::of_new_site(), demo::Community::Full(&*files.blobs)),
@@ -227,10 +309,14 @@ impl Running {
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(workers);
         let node_config = node_config(config, role.as_ref(), &for_xmpp)?;
-        let web_config = WebConfig { xmpp: for_xmpp.on_web(), ..web_config(config, &files) };
+        let web_config = WebConfig { xmpp: for_xmpp.on_web(), ..web_config(config, &files.links) };
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Outboxes { web: outbox, xmpp: ::xmpp::XmppOutbox::new(xmpp_mailboxes.clone()) };
-        let node = Arc::new(Node::new(node_config, Arc::clone(&store), Arc::new(outbox), random()));
+        let outbox: Arc<dyn Outbox> = match &cluster {
+            Some(cluster) => Arc::new(cluster.outbox(outbox)),
+            None => Arc::new(outbox),
+        };
+        let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
         if let Some(log) = &sign_ins {
             node.log_sign_ins_to(log.clone());
         }
@@ -246,31 +332,28 @@ impl Running {
         let mail = mail(config, &node, &store, runtime.handle())?;
         // Nothing else sets it.
         let _ = known.set(Arc::downgrade(&node));
+        let cluster_status = Arc::<OnceLock<cluster::StatusOf>>::default();
+        if let Some(cluster) = &cluster {
+            router = cluster
+                .admit_fronts(router.merge(cluster::status_route(access, Arc::clone(&cluster_status))));
+        }
         let counters = Arc::new(web::Counters::default());
+        let session_keys = if joining.is_some() { state.session_keys } else { random() };
         let shared = Arc::new(web::Shared {
-            node: Arc::clone(&node),
+            node: Arc::clone(&node).into(),
             mailboxes,
             config: web_config,
             assets: widget::assets(),
             counters: Arc::clone(&counters),
             router,
             runtime: runtime.handle().clone(),
-            keys: SessionKeys::new(random()),
+            keys: SessionKeys::new(session_keys),
         });
-        let buffer_kib = config.edge.socket_buffer_kib;
-        let edge_config = EdgeConfig {
-            listeners,
-            max_connections,
-            per_address: address_limit(config, max_connections),
-            private_descriptor_tables: config.edge.private_descriptors,
-            socket_buffer: (buffer_kib > 0).then_some(buffer_kib as usize * 1024),
-            output_limit: OUTPUT_LIMIT,
-            output_memory: config.edge.output_memory_mib as usize * 1024 * 1024,
-            ..EdgeConfig::default()
-        };
+        let edge_config = edge_config(config, listeners, max_connections);
         let xmpp_counters = Arc::new(::xmpp::Counters::default());
         let (xmpp_tls, xmpp_addresses) = (for_xmpp.acceptors(), for_xmpp.addresses());
-        let files_of_apps = files::of_apps(&files, config);
+        let streams = for_xmpp.streams();
+        let files_of_apps = files::of_apps(&files.links, config);
         let federation = for_xmpp.federation().cloned();
         let servers = federation.as_ref().map(|all| all.servers(&*store, runtime.handle())).transpose()?;
         if servers.is_some() {
@@ -283,7 +366,7 @@ impl Running {
             Gateway::new(worker, Arc::clone(&shared))
         }));
         gateways.push(for_xmpp.gateway(
-            Arc::clone(&node),
+            Arc::clone(&node).into(),
             xmpp_mailboxes,
             xmpp_inboxes,
             Arc::clone(&xmpp_counters),
@@ -291,24 +374,35 @@ impl Running {
             servers,
             without_listeners,
         ));
-        let edge = Edge::start_all(gateways).map_err(|error| cannot_listen(config, &error))?;
+        let edge = match joining {
+            Some(joining) => {
+                let from = joining.predecessor();
+                let received = joining.receive(move || Edge::succeed(&from, gateways))?;
+                node.continue_calls(state.calls);
+                streams.continue_streams(&state.streams);
+                received.finish(&node, state.sessions)
+            }
+            None => Edge::start_all(gateways).map_err(|error| cannot_listen(config, &error))?,
+        };
         let mut sources = vec![
             figures::of_edge(edge.counters()),
             figures::of_web(counters),
             figures::of_xmpp(xmpp_counters),
             figures::of_chat(Arc::clone(&node)),
-            figures::of_store(sqlite),
+            figures::of_store(Arc::clone(&sqlite)),
         ];
         sources.extend(push);
         sources.extend(mail);
         sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
+        let addresses = addresses(&edge, &xmpp_addresses);
+        let cluster = cluster.map(|cluster| cluster.begin(Arc::clone(&node), addresses.http)).transpose()?;
+        if let Some(cluster) = &cluster {
+            sources.push(cluster.figures());
+            // Nothing else sets it.
+            let _ = cluster_status.set(cluster.status());
+        }
         // The edge has counters only once it runs; no request can reach the node before this point.
         status.begin(Metrics::new(sources));
-        let addresses = Addresses {
-            http: edge.local_addrs()[HTTP],
-            https: edge.local_addrs().get(HTTPS).copied(),
-            xmpp: xmpp_addresses.first().copied(),
-        };
         let house = Housekeeping::begin(Arc::clone(&node), edge.counters()).map_err(unstarted)?;
         if let Some(bucket) = files.bucket {
             files::begin_moving(bucket).map_err(unstarted)?;
@@ -319,10 +413,12 @@ impl Running {
             edge,
             role,
             node,
-            store,
+            cluster,
+            store: sqlite,
             addresses,
             xmpp_tls,
             xmpp_addresses,
+            streams,
             federation,
             status,
             house,
@@ -330,28 +426,141 @@ impl Running {
             sign_ins,
             runtime,
             _run_file: run_file,
-            _lock: lock,
+            session_keys,
+            lock: Mutex::new(Some(lock)),
         })
     }
 
-    /// Sends `bye` to all clients, writes received messages to disk, and sends their answers.
-    fn stop(self, config: &Config) {
+    /// Until a signal ends it, or a successor has everything.
+    fn serve(&self, config: &Config, signals: &mut Signals) -> Option<Left> {
+        let handle = signals.handle();
+        let (stop, stops) = match UnixStream::pair() {
+            Ok(pair) => pair,
+            Err(error) => {
+                tracing::error!(%error, "cannot make a pair of sockets; stopping");
+                return None;
+            }
+        };
+        thread::scope(|scope| {
+            let listening = thread::Builder::new().name("take-over".into()).spawn_scoped(scope, || {
+                let left = take_over::listen(self, &config.data, &stops);
+                if left.is_some() {
+                    // The signals end, and with them the loop below.
+                    handle.close();
+                }
+                left
+            });
+            for signal in &mut *signals {
+                match signal {
+                    SIGHUP => {
+                        self.reload_certificate(config);
+                        self.reload_components(config);
+                        self.sign_ins.iter().for_each(|log| log.reopen());
+                    }
+                    SIGUSR2 => {
+                        service::is_reloading();
+                        service::start_successor();
+                    }
+                    _ => break,
+                }
+            }
+            drop(stop);
+            match listening {
+                Ok(listening) => listening.join().ok().flatten(),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot start a thread: a new version needs a restart");
+                    None
+                }
+            }
+        })
+    }
+
+    /// For a process that takes over.
+    pub(crate) fn offer(&self) -> Offer {
+        let role = self.role.as_ref().map(|role| role.running());
+        Offer {
+            workers: self.edge.workers(),
+            web: self.edge.local_addrs().to_vec(),
+            xmpp: self.xmpp_addresses.clone(),
+            datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
+            streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> take_over::State {
+        take_over::State {
+            sessions: self.node.write_down(),
+            calls: self.node.write_down_calls(),
+            streams: self.streams.write_down(),
+            session_keys: self.session_keys,
+            relay_secret: self.role.as_ref().map(|role| role.secret().to_vec()),
+        }
+    }
+
+    /// Waits until the store has answered everything.
+    pub(crate) fn flush(&self) {
+        flush(&*self.store);
+    }
+
+    /// Another process has the connections: closes the others, and ends.
+    fn leave(self, config: &Config) {
+        self.status.end();
+        self.house.stop();
+        self.sweeper.stop();
+        if let Some(role) = self.role {
+            role.stop(Duration::ZERO);
+        }
+        self.edge.leave(config.stop.grace.into());
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        self.sign_ins.iter().for_each(|log| log.flush());
+        tracing::info!("left to the successor");
+    }
+
+    /// Sends `bye` to the clients of this node, writes received messages to disk, and sends their answers. The sessions of fronts wait
+    /// for the next home.
+    fn stop(self, config: &Config, keeper: Option<&Keeper>) {
         tracing::info!("stopping");
         self.status.end();
         self.edge.stop_accepting();
         self.house.stop();
         self.sweeper.stop();
+        self.cluster.iter().for_each(cluster::Running::leave);
         // Answers to earlier commands are sent before `bye`, the others with it.
         flush(&*self.store);
+        self.cluster.iter().for_each(cluster::Running::end_links);
         self.node.goodbye(u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX));
         flush(&*self.store);
+        keeper.iter().for_each(|keeper| keeper.release());
         if let Some(role) = self.role {
             role.stop(Duration::ZERO);
+        }
+        if let Some(cluster) = self.cluster {
+            cluster.stop();
         }
         self.edge.stop(config.stop.grace.into());
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         self.sign_ins.iter().for_each(|log| log.flush());
         tracing::info!("stopped");
+    }
+
+    /// Another home has the lease: fronts must not follow this one, and nothing more can be written. Its own clients come back elsewhere.
+    fn give_up(self, config: &Config) {
+        end_after(GIVE_UP);
+        self.status.end();
+        if let Some(cluster) = self.cluster {
+            cluster.stop();
+        }
+        self.edge.stop_accepting();
+        self.house.stop();
+        self.sweeper.stop();
+        self.node.goodbye(u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX));
+        if let Some(role) = self.role {
+            role.stop(Duration::ZERO);
+        }
+        self.edge.stop(Duration::from_secs(2));
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        self.sign_ins.iter().for_each(|log| log.flush());
+        tracing::info!("ended: no longer the home");
     }
 
     /// With a mistake in the file, the old components stay.
@@ -430,6 +639,17 @@ impl Running {
     }
 }
 
+/// A home without its lease ends after this time in any case: PostgreSQL may not answer.
+const GIVE_UP: Duration = Duration::from_secs(8);
+
+fn end_after(limit: Duration) {
+    thread::spawn(move || {
+        thread::sleep(limit);
+        tracing::warn!("stopping at once");
+        std::process::exit(NO_LONGER_HOME.into());
+    });
+}
+
 fn flush(store: &dyn Store) {
     if let Err(error) = store.flush() {
         tracing::error!(%error, "cannot write all data to disk");
@@ -442,7 +662,7 @@ fn descriptors_for_calls(config: &Config, workers: usize) -> u64 {
 }
 
 /// Most connections of the node; an error if the operator requests more than the limit permits.
-fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<usize> {
+pub(crate) fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<usize> {
     let limit = edge::raise_descriptor_limit();
     let tables = if config.edge.private_descriptors { workers as u64 } else { 1 };
     let shares = calls::is_wanted(config)? && !config.edge.private_descriptors;
@@ -472,7 +692,7 @@ pub(crate) fn address_limit(config: &Config, max_connections: usize) -> Option<A
     })
 }
 
-fn workers(config: &Config) -> Outcome<usize> {
+pub(crate) fn workers(config: &Config) -> Outcome<usize> {
     match config.edge.workers {
         0 => Ok(thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS)),
         workers if workers <= MOST_WORKERS => Ok(workers),
@@ -565,7 +785,7 @@ fn mail(
 }
 
 /// The runtime for requests that no worker answers itself: pages and tokens. Two threads, because one may wait for the store.
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING_THREADS)
@@ -581,7 +801,7 @@ pub(crate) fn random() -> [u8; 32] {
 }
 
 /// If it fails, the node runs, but commands need `--data`.
-fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
+pub(crate) fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
     RunFile::write(
         addresses.http,
         addresses.https,
@@ -596,10 +816,10 @@ fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
 /// Output limit: the largest answer, a page of the longest messages, and an echo.
 const OUTPUT_LIMIT: usize = web::ECHO_BYTES + (1 << 20);
 
-fn web_config(config: &Config, files: &files::Place) -> WebConfig {
+pub(crate) fn web_config(config: &Config, links: &web::files::Links) -> WebConfig {
     WebConfig {
         file_bytes: config.files.file_bytes,
-        links: files.links.clone(),
+        links: links.clone(),
         frame_bytes: config.web.frame_bytes,
         idle: config.web.idle.into(),
         heartbeat: config.web.heartbeat.into(),
@@ -617,38 +837,8 @@ fn node_config(
     role: Option<&calls::Role>,
     for_xmpp: &xmpp::Listening,
 ) -> Outcome<NodeConfig> {
-    let limits = &config.limits;
     Ok(NodeConfig {
-        limits: chat::Limits {
-            body_bytes: limits.body_bytes,
-            extension_bytes: limits.extension_bytes,
-            page: limits.page,
-            watch: limits.watch,
-            contacts: limits.contacts,
-            sessions_per_user: limits.sessions_per_user,
-            sessions_per_site: limits.sessions_per_site,
-            send_burst: limits.send_burst,
-            send_per_minute: limits.send_per_minute,
-            command_burst: limits.command_burst,
-            command_per_minute: limits.command_per_minute,
-            site_sends_per_second: limits.site_sends_per_second,
-            guest_burst: limits.guest_burst,
-            guest_per_minute: limits.guest_per_minute,
-            requests: chat::RequestRates {
-                user_per_minute: limits.requests_per_user,
-                address_per_minute: limits.requests_per_address,
-                site_per_minute: limits.requests_per_site,
-                guest_bytes_per_day: limits.guest_upload_bytes,
-                import_bytes_per_day: limits.import_bytes,
-                user_picture_ms: milliseconds(config.files.picture_cpu_per_user),
-                site_picture_ms: milliseconds(config.files.picture_cpu_per_site),
-            },
-            rooms: chat::RoomLimits {
-                members: limits.room_members,
-                per_user: limits.rooms_per_user,
-                owned: limits.rooms_owned,
-            },
-        },
+        limits: limits(config),
         presence_grace_ms: config.presence.grace.as_millis(),
         presence_coalesce_ms: config.presence.coalesce.as_millis(),
         clock_skew_ms: config.tokens.clock_skew.as_millis(),
@@ -657,12 +847,71 @@ fn node_config(
     })
 }
 
+pub(crate) fn limits(config: &Config) -> chat::Limits {
+    let limits = &config.limits;
+    chat::Limits {
+        body_bytes: limits.body_bytes,
+        extension_bytes: limits.extension_bytes,
+        page: limits.page,
+        watch: limits.watch,
+        contacts: limits.contacts,
+        sessions_per_user: limits.sessions_per_user,
+        sessions_per_site: limits.sessions_per_site,
+        send_burst: limits.send_burst,
+        send_per_minute: limits.send_per_minute,
+        command_burst: limits.command_burst,
+        command_per_minute: limits.command_per_minute,
+        site_sends_per_second: limits.site_sends_per_second,
+        guest_burst: limits.guest_burst,
+        guest_per_minute: limits.guest_per_minute,
+        requests: chat::RequestRates {
+            user_per_minute: limits.requests_per_user,
+            address_per_minute: limits.requests_per_address,
+            site_per_minute: limits.requests_per_site,
+            guest_bytes_per_day: limits.guest_upload_bytes,
+            import_bytes_per_day: limits.import_bytes,
+            user_picture_ms: milliseconds(config.files.picture_cpu_per_user),
+            site_picture_ms: milliseconds(config.files.picture_cpu_per_site),
+        },
+        rooms: chat::RoomLimits {
+            members: limits.room_members,
+            per_user: limits.rooms_per_user,
+            owned: limits.rooms_owned,
+        },
+    }
+}
+
+/// The settings of the connection layer.
+pub(crate) fn edge_config(config: &Config, listeners: Vec<Listener>, max_connections: usize) -> EdgeConfig {
+    let buffer_kib = config.edge.socket_buffer_kib;
+    EdgeConfig {
+        listeners,
+        max_connections,
+        per_address: address_limit(config, max_connections),
+        private_descriptor_tables: config.edge.private_descriptors,
+        socket_buffer: (buffer_kib > 0).then_some(buffer_kib as usize * 1024),
+        output_limit: OUTPUT_LIMIT,
+        output_memory: config.edge.output_memory_mib as usize * 1024 * 1024,
+        ..EdgeConfig::default()
+    }
+}
+
+/// Where a running node listens.
+pub(crate) fn addresses(edge: &Edge, xmpp: &[SocketAddr]) -> Addresses {
+    Addresses {
+        http: edge.local_addrs()[HTTP],
+        https: edge.local_addrs().get(HTTPS).copied(),
+        xmpp: xmpp.first().copied(),
+    }
+}
+
 fn milliseconds(span: crate::span::Span) -> u32 {
     u32::try_from(span.as_millis()).unwrap_or(u32::MAX)
 }
 
-fn listeners(config: &Config) -> Outcome<Vec<Listener>> {
-    let mut listeners = vec![Listener::plain(config.http)];
+/// `old`: the addresses of a process that this one takes over.
+pub(crate) fn listeners(config: &Config, http: SocketAddr, old: &[SocketAddr]) -> Outcome<Vec<Listener>> {
+    let mut listeners = vec![Listener::plain(http)];
     if let (Some(https), Some(cert), Some(key)) = (config.https, &config.tls_cert, &config.tls_key) {
         let tls = edge::tls::load(cert, key, config.tls_memory.into()).map_err(|error| {
             Trouble::new("cannot use the certificate")
@@ -671,13 +920,17 @@ fn listeners(config: &Config) -> Outcome<Vec<Listener>> {
         })?;
         listeners.push(Listener::tls(https, edge::tls::Acceptor::new(tls)));
     }
-    for listener in &mut listeners {
+    for (number, listener) in listeners.iter_mut().enumerate() {
+        if let Some(addr) = take_over::joined(listener.addr, old.get(number)) {
+            listener.join(addr);
+            continue;
+        }
         listener.reserve().map_err(|error| cannot_listen(config, &error))?;
     }
     Ok(listeners)
 }
 
-fn cannot_listen(config: &Config, error: &std::io::Error) -> Trouble {
+pub(crate) fn cannot_listen(config: &Config, error: &std::io::Error) -> Trouble {
     let https = config.https.map_or(String::new(), |https| format!(" and {https}"));
     let trouble = Trouble::new(format!("cannot listen on {}{https}", config.http)).because(error);
     let free = SocketAddr::new(config.http.ip(), config.http.port().wrapping_add(1));

@@ -133,7 +133,7 @@ impl MetricsAccess {
         Ok(MetricsAccess::Token(token.into()))
     }
 
-    fn admits(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
         let MetricsAccess::Token(token) = self else { return true };
         let given = headers.get(AUTHORIZATION).and_then(|field| field.to_str().ok()?.split_once(' '));
         given.is_some_and(|(scheme, given)| {

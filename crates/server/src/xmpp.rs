@@ -9,7 +9,7 @@ use ::xmpp::{
     Counters, FileSlot, Gateway, ListenerRole, Mail, Peers, RemoteUsers, Servers, Shared, Streams,
     WebTransports, XmppConfig,
 };
-use chat::{File, FileId, FileLimits, Node};
+use chat::{File, FileId, FileLimits, Port};
 use edge::tls::{Acceptor, CertifiedKey, ServerConfig};
 use edge::{EdgeConfig, Inbox, Listener, Mailboxes};
 use xmpp_proto::xml::Limits;
@@ -17,6 +17,7 @@ use xmpp_proto::xml::Limits;
 use crate::config::{Config, Xmpp};
 use crate::federation::Federation;
 use crate::serve::random;
+use crate::take_over;
 use crate::trouble::{Outcome, Trouble};
 
 /// RFC 6120 §14.7.
@@ -37,6 +38,7 @@ pub(crate) struct Listening {
     limits: Limits,
     origin: String,
     federation: Option<Federation>,
+    streams: Arc<Streams>,
 }
 
 /// Checks that need no socket.
@@ -61,17 +63,17 @@ pub(crate) fn listen_for_demo(config: &Config) -> Outcome<Listening> {
     if demo.xmpp.listen == "auto" && demo.http.ip().is_loopback() && demo.tls_cert.is_none() {
         demo.xmpp.listen = SocketAddr::new(demo.http.ip(), PORT).to_string();
         demo.xmpp.allow_plain = true;
-        if let Ok(listening) = listen(&demo) {
+        if let Ok(listening) = listen(&demo, &[]) {
             return Ok(listening);
         }
     }
-    listen(config)
+    listen(config, &[])
 }
 
 /// Binds the addresses. Without any, the node has no XMPP. Addresses that nobody has chosen may belong to another server, such as
-/// the XMPP server of this machine; then the node runs without XMPP.
-pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
-    let outcome = bind(config);
+/// the XMPP server of this machine; then the node runs without XMPP. `old`: the addresses of a process that this one takes over.
+pub(crate) fn listen(config: &Config, old: &[SocketAddr]) -> Outcome<Listening> {
+    let outcome = bind(config, old);
     let Xmpp { listen, listen_tls, s2s_listen, component_listen, .. } = &config.xmpp;
     let is_chosen = listen != "auto"
         || listen_tls != "auto"
@@ -86,7 +88,7 @@ pub(crate) fn listen(config: &Config) -> Outcome<Listening> {
     }
 }
 
-fn bind(config: &Config) -> Outcome<Listening> {
+fn bind(config: &Config, old: &[SocketAddr]) -> Outcome<Listening> {
     let Xmpp { listen, listen_tls, web, s2s_listen, allow_plain, stanza_bytes, .. } = &config.xmpp;
     let tls = certificate(config)?;
     let beyond = |address: &SocketAddr| tls.is_some() && !address.ip().is_loopback();
@@ -123,7 +125,11 @@ fn bind(config: &Config) -> Outcome<Listening> {
             roles.push(ListenerRole { peers: Peers::Components, tls: None, allows_plain: false });
         }
     }
-    for listener in &mut listeners {
+    for (number, listener) in listeners.iter_mut().enumerate() {
+        if let Some(addr) = take_over::joined(listener.addr, old.get(number)) {
+            listener.join(addr);
+            continue;
+        }
         listener.reserve().map_err(|error| {
             Trouble::new(format!("cannot listen on {} for XMPP", listener.addr)).because(error).remedy(
                 "stop the other server on this port, or change xmpp.listen, xmpp.listen_tls, xmpp.s2s_listen and xmpp.component_listen \
@@ -140,7 +146,8 @@ fn bind(config: &Config) -> Outcome<Listening> {
         allows_plain: *allow_plain,
         public_url: config.public_url.as_deref().map(Into::into),
     });
-    Ok(Listening { listeners, roles, web, limits, origin: origin(config), federation })
+    let (origin, streams) = (origin(config), Arc::default());
+    Ok(Listening { listeners, roles, web, limits, origin, federation, streams })
 }
 
 /// The node's certificate, with the protocol name of XMPP.
@@ -249,7 +256,7 @@ impl Listening {
     #[allow(clippy::too_many_arguments, reason = "one for each part of the node that it uses")]
     pub(crate) fn gateway(
         self,
-        node: Arc<Node>,
+        node: Port,
         mailboxes: Mailboxes<Mail>,
         inboxes: Vec<Inbox<Mail>>,
         counters: Arc<Counters>,
@@ -260,15 +267,20 @@ impl Listening {
         if files.is_some() && self.accepts_clients() && is_unspecified(&self.origin) {
             tracing::warn!("apps cannot reach files at {}: set public_url", self.origin);
         }
-        let Listening { listeners, roles, web, limits, origin, federation: _ } = self;
+        let Listening { listeners, roles, web, limits, origin, federation: _, streams } = self;
         let files = files.map(|files| Arc::new(FileLinks { files, origin }) as Arc<dyn ::xmpp::FileLinks>);
         let settings = XmppConfig { listeners: roles, web, files, servers, limits, ..XmppConfig::default() };
-        let (streams, remote_users) = (Streams::default(), RemoteUsers::default());
+        let remote_users = RemoteUsers::default();
         let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams, remote_users });
         let input_limit = 2 * limits.stanza_bytes;
         edge::Gateway::new(EdgeConfig { listeners, input_limit, ..config }, inboxes, move |_| {
             Gateway::new(Arc::clone(&shared), random())
         })
+    }
+
+    /// Those that can be resumed.
+    pub(crate) fn streams(&self) -> Arc<Streams> {
+        Arc::clone(&self.streams)
     }
 
     /// For the web's gateway, whose port also carries streams.
@@ -323,7 +335,7 @@ mod tests {
     fn message(change: impl FnOnce(&mut Config)) -> String {
         let mut config = Config::default();
         change(&mut config);
-        let outcome = check(&config.xmpp).and_then(|()| listen(&config).map(drop));
+        let outcome = check(&config.xmpp).and_then(|()| listen(&config, &[]).map(drop));
         outcome.expect_err("a mistake").to_string()
     }
 
@@ -344,7 +356,7 @@ mod tests {
     #[test]
     fn without_a_certificate_there_is_no_xmpp_by_itself() {
         let config = Config::default();
-        assert!(listen(&config).expect("no mistake").listeners.is_empty());
+        assert!(listen(&config, &[]).expect("no mistake").listeners.is_empty());
     }
 
     #[test]
@@ -369,7 +381,7 @@ mod tests {
     }
 
     fn listen_for(config: &Config) -> Listening {
-        check(&config.xmpp).and_then(|()| listen(config)).expect("no mistake")
+        check(&config.xmpp).and_then(|()| listen(config, &[])).expect("no mistake")
     }
 
     #[test]
@@ -411,7 +423,7 @@ mod tests {
     fn plain_xmpp_is_only_for_operators_who_ask_for_it() {
         let mut config = Config::default();
         (config.xmpp.listen, config.xmpp.allow_plain) = ("127.0.0.1:0".into(), true);
-        let listening = listen(&config).expect("no mistake");
+        let listening = listen(&config, &[]).expect("no mistake");
         assert_eq!((listening.listeners.len(), listening.acceptors().len()), (1, 0));
     }
 }

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 /// Crate, the crates that it uses, and further crates that its tests, benches and examples use.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
-    ("bench", &["chat", "http-proto", "store", "web", "web-proto"], &[]),
-    ("calls", &["edge"], &["reach"]), // for its public items
-    ("chat", &[], &["store"]),        // a database in memory
-    ("edge", &[], &["edge"]),         // itself, with its test harness
+    ("bench", &["chat", "edge", "http-proto", "store", "web", "web-proto"], &[]),
+    ("calls", &["edge"], &["reach"]),   // for its public items
+    ("chat", &[], &["store"]),          // a database in memory
+    ("cluster", &["chat"], &["store"]), // a database in memory
+    ("edge", &[], &["edge"]),           // itself, with its test harness
     ("http-proto", &[], &[]),
     ("load", &["calls", "edge", "reach", "web-proto"], &[]), // the messages of a TURN client; HTTP
     ("picture", &[], &[]),
@@ -22,6 +23,7 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
         &[
             "calls",
             "chat",
+            "cluster",
             "edge",
             "load",
             "picture",

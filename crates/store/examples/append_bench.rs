@@ -25,8 +25,13 @@ fn main() {
     let senders: usize = arguments.next().map_or(1_000, |text| text.parse().unwrap());
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = directory.join(format!("kith-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
     println!("before: {}", resident());
-    let store = Sqlite::open(&directory.join("kith.db"), Options::default()).unwrap();
+    // A new database of PostgreSQL, e.g. of `scripts/postgres.sh run`.
+    let store = match std::env::var("KITH_DATABASE") {
+        Ok(url) => Sqlite::open_postgres(&url, Options::default()).unwrap(),
+        Err(_) => Sqlite::open(&directory.join("kith.db"), Options::default()).unwrap(),
+    };
     let site = store.add_site(&site()).unwrap().unwrap();
 
     println!("opened: {}", resident());

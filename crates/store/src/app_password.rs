@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU32;
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     AppPasswordRow, AppPasswordStore, By, Done, NewAppPassword, Refusal, ScramKeys, ScramPair, SiteId,
     StoreError, StoredCredentials, StoredKeys, Sub, Timestamp, UserId, may_add_app_password,
     may_manage_app_passwords, notes_app_password_use,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::counter::{self, Counted};
 use crate::fault::Outcome;
@@ -232,8 +232,9 @@ fn credentials(db: &Connection, site: SiteId, sub: &Sub) -> Outcome<StoredCreden
     Ok(StoredCredentials { salt_key: salt_key(db, site)?, passwords: rows.collect::<Result<_, _>>()? })
 }
 
-fn iterations(row: &Row<'_>) -> rusqlite::Result<NonZeroU32> {
-    NonZeroU32::new(row.get(1)?).ok_or_else(|| rusqlite::Error::IntegralValueOutOfRange(1, 0))
+fn iterations(row: &Row<'_>) -> crate::engine::Result<NonZeroU32> {
+    NonZeroU32::new(row.get(1)?)
+        .ok_or_else(|| crate::engine::Error::Invalid("no iterations: the row is damaged"))
 }
 
 fn list(db: &Connection, user: UserId) -> Outcome<Vec<AppPasswordRow>> {

@@ -1,9 +1,9 @@
 //! Tokens of apps.
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     AppDeviceOf, AppToken, AppTokenSecret, AppTokenStore, AppTokens, Done, MOST_APP_TOKENS, Timestamp, UserId,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;
@@ -46,7 +46,7 @@ fn find(db: &Connection, of: &AppDeviceOf) -> Outcome<Option<(UserId, AppTokens)
     Ok(found.map(|tokens| (id, tokens)))
 }
 
-fn tokens(row: &Row<'_>) -> rusqlite::Result<AppTokens> {
+fn tokens(row: &Row<'_>) -> crate::engine::Result<AppTokens> {
     let token = |secret, expires: i64| AppToken {
         secret: AppTokenSecret(secret),
         expires: Timestamp(expires as u64),
@@ -56,7 +56,7 @@ fn tokens(row: &Row<'_>) -> rusqlite::Result<AppTokens> {
         number: row.get(0)?,
         mechanism: row.get(1)?,
         current: token(row.get(2)?, row.get(3)?),
-        next: next.map(|secret| Ok::<_, rusqlite::Error>(token(secret, row.get(5)?))).transpose()?,
+        next: next.map(|secret| Ok::<_, crate::engine::Error>(token(secret, row.get(5)?))).transpose()?,
     })
 }
 

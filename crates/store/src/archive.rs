@@ -9,12 +9,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::engine::{Connection, OptionalExtension};
 use chat::messages::{ArchiveEnd, MessageName};
 use chat::{
     Act, ArchivePage, ArchiveRead, ConversationId, MemberState, MessageRequest, ReadFrom, Refusal,
     StoredMessage, UserId,
 };
-use rusqlite::{Connection, OptionalExtension};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
@@ -235,7 +235,7 @@ pub(crate) fn milestone(db: &Connection, id: ConversationId, seq: u64) -> Outcom
                WHERE milestone.site = $1 AND milestone.conversation = $2 AND milestone.seq = $3"
     );
     let values = [i64::from(id.site.0), id.key as i64, seq as i64];
-    let place = |row: &rusqlite::Row<'_>| {
+    let place = |row: &crate::engine::Row<'_>| {
         Ok(Place { position: row.get::<_, i64>(0)? as u64, time: row.get::<_, i64>(1)? as u64 })
     };
     Ok(db.prepare_cached(sql)?.query_row(values, place).optional()?)

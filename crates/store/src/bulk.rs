@@ -5,10 +5,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
 use chat::{Profile, Side, SiteId, Sub, Timestamp, UserId};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::OpenFlags;
+use rusqlite::config::DbConfig;
 
 use crate::counter::{self, Counted};
 use crate::dialect;
+use crate::engine::{Connection, params};
 use crate::fault::Fault;
 use crate::open::{connect, explain, open};
 use crate::user::Seen;
@@ -40,6 +42,7 @@ pub struct Import {
     pending: u32,
     counts: Counts,
     cards: HashMap<SiteId, Cards>,
+    has_triggers: bool,
 }
 
 /// Progress of an import.
@@ -88,11 +91,12 @@ impl Import {
             dialect::set(&db, name, value).map_err(explain)?;
         }
         let import = Import {
-            db,
+            db: db.into(),
             path: path.to_owned(),
             pending: 0,
             counts: Counts::default(),
             cards: HashMap::new(),
+            has_triggers: true,
         };
         import.run(dialect::BEGIN_WRITE)?;
         Ok(import)
@@ -107,6 +111,7 @@ impl Import {
         now: Timestamp,
     ) -> Result<Vec<UserId>, ImportError> {
         self.cards.remove(&site);
+        self.set_triggers(true)?;
         let mut ids = Vec::new();
         for profile in profiles {
             let (row, seen) = user::put(&self.db, site, &profile, now, || {
@@ -163,6 +168,8 @@ impl Import {
         numbers.sort_unstable();
         numbers.dedup();
         self.load_cards(owner.site)?;
+        // They remove the packed list with each row, in six times the time of the row. The list is made anew below.
+        self.set_triggers(false)?;
         let cards = &self.cards[&owner.site];
         cards.of(owner.num).ok_or(ImportError::NoSuchUser(owner))?;
         let sql = sql!(
@@ -185,6 +192,10 @@ impl Import {
             self.renew_epoch()?;
         }
         self.counts.contacts_new += u64::from(new);
+        if new > 0 {
+            // Every device loads its list after an import.
+            contact::packed::store(&self.db, owner).map_err(|fault| self.fault(fault))?;
+        }
         self.counts.contacts_as_before += numbers.len() as u64 - u64::from(new);
         self.count_rows(new)
     }
@@ -197,7 +208,7 @@ impl Import {
     /// Commits the rest, and waits until everything is on disk.
     pub fn finish(self) -> Result<Counts, ImportError> {
         self.run("COMMIT")?;
-        let carried = dialect::run(&self.db, dialect::EMPTY_LOG);
+        let carried = dialect::run(self.db.sqlite(), dialect::EMPTY_LOG);
         carried.map_err(|e| explain(&self.path, e))?;
         Ok(self.counts)
     }
@@ -207,6 +218,16 @@ impl Import {
         let step = (RandomState::new().hash_one(&self.path) as u32).max(1);
         let sql = sql!("UPDATE meta SET value = (value + $1) % 4294967296 WHERE name = 'epoch'");
         self.db.execute(sql, [step]).map_err(|e| explain(&self.path, e))?;
+        Ok(())
+    }
+
+    /// Of this connection. A change makes SQLite prepare all statements again.
+    fn set_triggers(&mut self, on: bool) -> Result<(), ImportError> {
+        if self.has_triggers != on {
+            let changed = self.db.sqlite().set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, on);
+            changed.map_err(|error| explain(&self.path, error))?;
+            self.has_triggers = on;
+        }
         Ok(())
     }
 
@@ -236,7 +257,7 @@ impl Import {
         match fault {
             Fault::Sql(error) => explain(&self.path, error).into(),
             Fault::Invalid(_) => {
-                let error = rusqlite::Error::InvalidQuery;
+                let error = crate::engine::Error::Invalid("an invalid row");
                 OpenError::Failed { path: self.path.clone(), error }.into()
             }
         }
@@ -260,18 +281,19 @@ struct Card<'a> {
 }
 
 impl Cards {
-    fn read(db: &Connection, site: SiteId) -> rusqlite::Result<Cards> {
+    fn read(db: &Connection, site: SiteId) -> crate::engine::Result<Cards> {
         let mut cards = Cards { begins: Vec::new(), bytes: Vec::new() };
-        let mut statement =
-            db.prepare(sql!("SELECT num, sub, name, avatar, guest FROM user WHERE site = $1 ORDER BY sub"))?;
+        let mut statement = db.prepare_cached(sql!(
+            "SELECT num, sub, name, avatar, guest FROM user WHERE site = $1 ORDER BY sub"
+        ))?;
         let mut rows = statement.query([site.0])?;
         while let Some(row) = rows.next()? {
             cards.add(
                 row.get(0)?,
                 &Card {
-                    sub: user::text(row, 1)?,
-                    name: user::text(row, 2)?,
-                    avatar: user::maybe_text(row, 3)?,
+                    sub: user::text(&row, 1)?,
+                    name: user::text(&row, 2)?,
+                    avatar: user::maybe_text(&row, 3)?,
                     guest: row.get(4)?,
                 },
             );

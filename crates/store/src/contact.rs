@@ -1,16 +1,17 @@
 //! Contacts: relations between users. A row has the other user's name and avatar, so that a list is one range.
 
+pub(crate) mod packed;
 mod store;
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use chat::directory::fold_into;
+use crate::engine::{Connection, OptionalExtension, Row, params};
+use chat::directory::{fold, fold_into};
 use chat::{
-    ContactIds, ContactNote, ContactPair, ContactRow, ContactsPage, ConversationId, MOST_BLOCKED_FIRST,
-    MOST_BLOCKED_LOOKED_AT, Position, Profile, Relation, Side, UserId,
+    ContactCard, ContactIds, ContactList, ContactNote, ContactPair, ContactsPage, ConversationId, GROUP_END,
+    MOST_BLOCKED_FIRST, MOST_BLOCKED_LOOKED_AT, Position, Profile, Relation, Side, UserId,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::conversation::{Direct, side_of};
 use crate::fault::Outcome;
@@ -102,16 +103,14 @@ pub(crate) fn put_note(
     Ok(Some(batch.position()))
 }
 
-/// Names have no control characters.
-const GROUP_END: &str = "\n";
-
 /// An entry that leaves the list loses the own name and groups.
 fn put_side(db: &Connection, user: UserId, other: UserId, side: Side, position: u64) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
                SELECT site, $2, num, $4, $5, sub, name, avatar, guest FROM user WHERE site = $1 AND num = $3 \
                ON CONFLICT (site, user, other) DO UPDATE SET state = excluded.state, changed = excluded.changed, \
-               own_name = CASE WHEN $6 THEN own_name END, own_groups = CASE WHEN $6 THEN own_groups END"
+               own_name = CASE WHEN $6 = 1 THEN contact.own_name END, \
+               own_groups = CASE WHEN $6 = 1 THEN contact.own_groups END"
     );
     let number = position as i64;
     let values = params![user.site.0, user.num, other.num, code(side), number, side.is_on_list()];
@@ -163,16 +162,10 @@ fn note(db: &Connection, user: UserId, other: UserId) -> Outcome<Option<ContactN
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([user.site.0, user.num, other.num])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(read_note(row, 0)?.map(|note| *note))
-}
-
-/// Reads the columns `own_name, own_groups` from this index on.
-fn read_note(row: &Row<'_>, from: usize) -> Outcome<Option<Box<ContactNote>>> {
-    let name = user::maybe_text(row, from)?.map(Into::into);
-    let groups =
-        user::maybe_text(row, from + 1)?.map(|groups| groups.split(GROUP_END).map(Into::into).collect());
+    let name = user::maybe_text(&row, 0)?.map(Into::into);
+    let groups = user::maybe_text(&row, 1)?.map(|groups| groups.split(GROUP_END).map(Into::into).collect());
     let note = ContactNote { name, groups: groups.unwrap_or_default() };
-    Ok((!note.is_empty()).then(|| Box::new(note)))
+    Ok((!note.is_empty()).then_some(note))
 }
 
 fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<Side> {
@@ -250,8 +243,11 @@ pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     Ok(count as u64)
 }
 
-/// Contacts in at least one direction, by number.
+/// Contacts in at least one direction.
 pub(crate) fn contact_ids(db: &Connection, user: UserId) -> Outcome<ContactIds> {
+    if let Some(list) = packed::read(db, user)? {
+        return Ok(list.sides().collect());
+    }
     let sql = sql!("SELECT other, state FROM contact WHERE site = $1 AND user = $2 AND state & 3 <> 0");
     let mut statement = db.prepare_cached(sql)?;
     let site = user.site;
@@ -260,129 +256,89 @@ pub(crate) fn contact_ids(db: &Connection, user: UserId) -> Outcome<ContactIds> 
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Sorted by name, then sub. Rows are stored by number, so each page of a long list reads the whole list. The first
-/// page also has the users whom `user` has blocked.
-pub(crate) fn page(
-    db: &Connection,
-    user: UserId,
-    after: Option<&str>,
-    limit: u32,
-    notes: Notes,
-) -> Outcome<ContactsPage> {
-    let is_first = after.is_none();
-    let after = NameCursor::parse(after);
+/// Sorted by name, then sub. The first page also has the users whom `user` has blocked. The packed list is read if there is
+/// one, otherwise the rows; those are stored by number, so each page of a long list reads all of them.
+pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<Page> {
+    let cursor = NameCursor::parse(after);
+    let (list, first, is_packed) = match packed::read(db, user)? {
+        Some(list) => {
+            let first = after.map_or(0, |_| first_after(&list, &cursor));
+            (list, first, true)
+        }
+        None => (sorted(db, user, &cursor)?, 0, false),
+    };
+    let unpacked = if !is_packed && after.is_none() && packed::fits(&list) { list.len() } else { 0 };
+    let blocked = if after.is_none() { MOST_BLOCKED_FIRST as usize } else { 0 };
+    Ok(Page { page: cut(list, first, limit as usize, blocked), unpacked })
+}
+
+/// A page of a user's contacts.
+pub(crate) struct Page {
+    pub(crate) page: ContactsPage,
+    /// See [`packed::after`].
+    pub(crate) unpacked: usize,
+}
+
+/// At most `limit` entries from `first` on, and after them `blocked` users whom the user has blocked.
+fn cut(list: ContactList, first: usize, limit: usize, blocked: usize) -> ContactsPage {
+    let end = list.len().min(first.saturating_add(limit));
+    if (first, end) == (0, list.len()) {
+        return ContactsPage { rows: list, next: None };
+    }
+    let last = list.get(end.wrapping_sub(1)).filter(|_| first < end && end < list.len());
+    let Some(last) = last else { return ContactsPage { rows: list.arranged(first..end), next: None } };
+    let next = NameCursor { folded: &fold(last.name), sub: last.sub }.to_string();
+    let others = list.sides().enumerate().skip(end).filter(|(_, (_, side))| side.is_blocked());
+    let places = (first..end).chain(others.map(|(at, _)| at).take(blocked));
+    ContactsPage { rows: list.arranged(places), next: Some(next) }
+}
+
+/// The place of the first entry after the cursor in a sorted list.
+fn first_after(list: &ContactList, cursor: &NameCursor<'_>) -> usize {
+    let (mut low, mut high) = (0, list.len());
+    while let Some(card) = (low < high).then(|| list.get((low + high) / 2)).flatten() {
+        match cursor.is_before(&fold(card.name), card.sub) {
+            true => high = (low + high) / 2,
+            false => low = (low + high) / 2 + 1,
+        }
+    }
+    low
+}
+
+/// All entries after the cursor, from their rows, by name, then sub.
+fn sorted(db: &Connection, user: UserId, after: &NameCursor<'_>) -> Outcome<ContactList> {
     let sql = sql!(
-        "SELECT other, state, sub, name, avatar, guest FROM contact \
-               WHERE site = $1 AND user = $2 AND state <> 0"
-    );
-    let with_notes = sql!(
         "SELECT other, state, sub, name, avatar, guest, own_name, own_groups FROM contact \
                WHERE site = $1 AND user = $2 AND state <> 0"
     );
-    let has_notes = notes == Notes::Read;
-    let mut statement = db.prepare_cached(if has_notes { with_notes } else { sql })?;
+    let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([user.site.0, user.num])?;
-    let mut list = List { has_notes, ..List::default() };
+    let (mut list, mut names, mut places) = (ContactList::default(), String::new(), Vec::new());
     while let Some(row) = rows.next()? {
-        list.read(row, &after)?;
+        let begin = names.len();
+        fold_into(user::text(&row, 3)?, &mut names);
+        if !after.is_before(&names[begin..], user::text(&row, 2)?) {
+            names.truncate(begin);
+            continue;
+        }
+        read_row(user, &row, &mut list)?;
+        places.push(Place {
+            first: first(&names.as_bytes()[begin..]),
+            name: begin..names.len(),
+            at: list.len() - 1,
+        });
     }
-    let next = list.cut(limit as usize, if is_first { MOST_BLOCKED_FIRST as usize } else { 0 });
-    let mut cards = std::mem::take(&mut list.cards);
-    let rows = cards.iter_mut().map(|card| list.contact(user, card)).collect::<Outcome<_>>()?;
-    Ok(ContactsPage { rows, next })
+    let whole = |place: &Place| (&names[place.name.clone()], list.get(place.at).map(|card| card.sub));
+    places.sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| whole(a).cmp(&whole(b))));
+    Ok(list.arranged(places.iter().map(|place| place.at)))
 }
 
-/// Whether a page has the own names and groups.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Notes {
-    Read,
-    LeftOut,
-}
-
-/// The list that was read. Its texts are in one allocation: most lists are read at a login, and one allocation for each
-/// compared or skipped text would cost much.
-#[derive(Default)]
-struct List {
-    texts: String,
-    cards: Vec<Card>,
-    has_notes: bool,
-}
-
-struct Card {
+/// An entry that is sorted.
+struct Place {
     /// The first bytes of the folded name: they decide nearly every comparison.
     first: u128,
-    number: u32,
-    side: Side,
-    guest: bool,
-    note: Option<Box<ContactNote>>,
-    /// Offsets in `texts`, side by side: the folded name, the sub, the name, the avatar.
-    folded: Range<usize>,
-    sub_end: usize,
-    name_end: usize,
-    avatar_end: Option<usize>,
-}
-
-impl List {
-    /// Adds a row of the columns `other, state, sub, name, avatar, guest`, and perhaps `own_name, own_groups`, if it comes
-    /// after the cursor.
-    fn read(&mut self, row: &Row<'_>, after: &NameCursor<'_>) -> Outcome<()> {
-        let texts = &mut self.texts;
-        let (sub, name) = (user::text(row, 2)?, user::text(row, 3)?);
-        let begin = texts.len();
-        fold_into(name, texts);
-        let folded = begin..texts.len();
-        if !after.is_before(&texts[folded.clone()], sub) {
-            texts.truncate(begin);
-            return Ok(());
-        }
-        texts.push_str(sub);
-        let sub_end = texts.len();
-        texts.push_str(name);
-        let name_end = texts.len();
-        let avatar = user::maybe_text(row, 4)?;
-        let avatar_end = avatar.map(|avatar| {
-            texts.push_str(avatar);
-            texts.len()
-        });
-        self.cards.push(Card {
-            first: first(&texts.as_bytes()[folded.clone()]),
-            number: row.get(0)?,
-            side: of_code(row.get(1)?),
-            guest: row.get(5)?,
-            note: if self.has_notes { read_note(row, 6)? } else { None },
-            folded,
-            sub_end,
-            name_end,
-            avatar_end,
-        });
-        Ok(())
-    }
-
-    /// Sorts the cards and keeps the first `limit`, and `blocked` blocked users of the rest. Returns the cursor of the
-    /// next page, if any.
-    fn cut(&mut self, limit: usize, blocked: usize) -> Option<String> {
-        let List { texts, cards, has_notes: _ } = self;
-        let place = |card: &Card| (&texts[card.folded.clone()], &texts[card.folded.end..card.sub_end]);
-        cards.sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| place(a).cmp(&place(b))));
-        let others = cards.split_off(limit.min(cards.len()));
-        let (folded, sub) = cards.last().filter(|_| !others.is_empty()).map(place)?;
-        let next = NameCursor { folded, sub }.to_string();
-        let is_blocked = |card: &Card| card.side.is_blocked();
-        cards.extend(others.into_iter().filter(is_blocked).take(blocked));
-        Some(next)
-    }
-
-    fn contact(&self, of: UserId, card: &mut Card) -> Outcome<ContactRow> {
-        let text = |begin: usize, end: usize| &self.texts[begin..end];
-        let profile = Profile {
-            sub: user::valid_sub(text(card.folded.end, card.sub_end), 2)?,
-            name: text(card.sub_end, card.name_end).into(),
-            avatar: card.avatar_end.map(|end| text(card.name_end, end).into()),
-            guest: card.guest,
-        };
-        let id = UserId { site: of.site, num: card.number };
-        Ok(ContactRow { id, profile, side: card.side, note: card.note.take() })
-    }
+    name: Range<usize>,
+    at: usize,
 }
 
 /// The first bytes as a number, so that comparing numbers compares the texts.
@@ -399,33 +355,45 @@ pub(crate) fn changed_since(
     user: UserId,
     since: u64,
     limit: u32,
-) -> Outcome<Option<Vec<ContactRow>>> {
-    // `changed > 0` lets SQLite use the index, which has only such rows.
+) -> Outcome<Option<ContactList>> {
+    // `changed > 0` lets SQLite use the index, which has only such rows. That index returns them by position.
     let sql = sql!(
         "SELECT other, state, sub, name, avatar, guest, own_name, own_groups FROM contact \
                WHERE site = $1 AND user = $2 AND changed > $3 AND changed > 0 LIMIT $4"
     );
     let values = params![user.site.0, user.num, since as i64, u64::from(limit) as i64 + 1];
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_and_then(values, |row| contact(user, row))?;
-    let mut rows: Vec<ContactRow> = rows.collect::<Outcome<_>>()?;
-    if rows.len() > limit as usize {
+    let mut rows = statement.query(values)?;
+    let mut list = ContactList::default();
+    while let Some(row) = rows.next()? {
+        read_row(user, &row, &mut list)?;
+    }
+    if list.len() > limit as usize {
         return Ok(None);
     }
-    rows.sort_unstable_by_key(|row| row.id);
-    Ok(Some(rows))
+    let mut places: Vec<(UserId, usize)> = list.sides().enumerate().map(|(at, (id, _))| (id, at)).collect();
+    places.sort_unstable();
+    Ok(Some(list.arranged(places.into_iter().map(|(_, at)| at))))
 }
 
-/// Reads the columns `other, state, sub, name, avatar, guest, own_name, own_groups`.
-fn contact(of: UserId, row: &Row<'_>) -> Outcome<ContactRow> {
-    let profile = Profile {
-        sub: user::sub(row, 2)?,
-        name: user::text(row, 3)?.into(),
-        avatar: user::maybe_text(row, 4)?.map(Into::into),
+/// Adds a row of the columns `other, state, sub, name, avatar, guest, own_name, own_groups` to a list.
+fn read_row(of: UserId, row: &Row<'_>, list: &mut ContactList) -> Outcome<()> {
+    let sub = user::text(row, 2)?;
+    let is_added = list.push(&ContactCard {
+        id: UserId { site: of.site, num: row.get(0)? },
+        sub,
+        name: user::text(row, 3)?,
+        avatar: user::maybe_text(row, 4)?,
         guest: row.get(5)?,
-    };
-    let id = UserId { site: of.site, num: row.get(0)? };
-    Ok(ContactRow { id, profile, side: of_code(row.get(1)?), note: read_note(row, 6)? })
+        side: of_code(row.get(1)?),
+        own_name: user::maybe_text(row, 6)?,
+        groups: user::maybe_text(row, 7)?.unwrap_or_default(),
+        presence: None,
+    });
+    if !is_added {
+        user::valid_sub(sub)?;
+    }
+    Ok(())
 }
 
 /// Contacts that have changed since a position, if it is of this database; see [`changed_since`].
@@ -434,7 +402,7 @@ pub(crate) fn changed(
     user: UserId,
     since: Position,
     limit: u32,
-) -> Outcome<Option<Vec<ContactRow>>> {
+) -> Outcome<Option<ContactList>> {
     let position = meta::position(db, meta::epoch(db)?)?;
     if since.epoch != position.epoch || since.number > position.number {
         return Ok(None);

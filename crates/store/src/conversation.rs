@@ -5,11 +5,11 @@
 
 use std::collections::BinaryHeap;
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage,
     MarkerRow, MemberState, MessageRequest, Position, Refusal, Seq, Timestamp, UserId, markers_after,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::contact::Blocked;
 use crate::fault::Outcome;
@@ -192,7 +192,7 @@ pub(crate) const UPDATE: &str = sql!(
 /// Writes the row. `sql`: [`INSERT`] or [`UPDATE`].
 pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Direct) -> Outcome<()> {
     let [low, high] = &direct.sides;
-    db.prepare_cached(sql)?.execute(params![
+    db.prepare_cached(sql)?.put(params![
         id.site.0,
         id.key as i64,
         direct.seq as i64,
@@ -263,7 +263,7 @@ pub(crate) fn each(
         let mut rows = statement.query([user.site.0, user.num])?;
         while let Some(row) = rows.next()? {
             let id = ConversationId { site: user.site, key: row.get::<_, i64>(0)? as u64 };
-            let direct = parse(row, 1)?;
+            let direct = parse(&row, 1)?;
             visit(id, &direct, &direct.sides[me]);
         }
     }
@@ -415,10 +415,10 @@ impl Place {
     }
 }
 
-fn parse(row: &Row<'_>, at: usize) -> rusqlite::Result<Direct> {
-    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
+fn parse(row: &Row<'_>, at: usize) -> crate::engine::Result<Direct> {
+    let number = |column: usize| Ok::<u64, crate::engine::Error>(row.get::<_, i64>(at + column)? as u64);
     let side = |first: usize| {
-        Ok::<Side, rusqlite::Error>(Side {
+        Ok::<Side, crate::engine::Error>(Side {
             received: number(first)?,
             read: number(first + 1)?,
             mentions: number(first + 2)?,

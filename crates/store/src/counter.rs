@@ -1,8 +1,8 @@
 //! Numbers of new rows. Each site counts each kind separately. A number is never used twice, even if its row was
 //! removed.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::SiteId;
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 
@@ -43,8 +43,9 @@ mod tests {
 
     #[test]
     fn each_site_counts_each_kind_by_itself() {
-        let mut db = Connection::open_in_memory().expect("a database in memory");
+        let mut db = rusqlite::Connection::open_in_memory().expect("a database in memory");
         crate::migrate::migrate(&mut db, 1).expect("the schema");
+        let db = Connection::from(db);
         let next = |site, of| next(&db, SiteId(site), of).expect("it counts");
         assert_eq!(last(&db, SiteId(1), Counted::User).expect("it reads"), 0);
         assert_eq!([next(1, Counted::User), next(1, Counted::User), next(1, Counted::Room)], [1, 2, 1]);

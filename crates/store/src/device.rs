@@ -1,9 +1,9 @@
 //! Devices of members, on sites that keep them.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
     Agent, DeviceRow, DeviceStore, Done, MOST_DEVICES, NewDevice, SignedOut, SiteId, Sub, Timestamp, UserId,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::notify;

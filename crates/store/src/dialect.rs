@@ -8,7 +8,10 @@
 //! `FILTER (WHERE …)`, row values, `coalesce`. Booleans are integers. `tests/two_engines.rs` finds words in other files
 //! that only SQLite knows.
 
-use rusqlite::Connection;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::engine::{Connection, Result, params};
 
 /// A statement for SQLite. Does not compile if a parameter has another form than `$1`.
 macro_rules! sql {
@@ -92,17 +95,21 @@ pub(crate) const SCHEMA_VERSION: &str = "PRAGMA user_version";
 pub(crate) const COUNT_TABLES: &str = "SELECT count(*) FROM sqlite_schema";
 
 /// Sets a property of the connection or of the file. PostgreSQL: `SET` or nothing.
-pub(crate) fn set(db: &Connection, name: &str, value: impl rusqlite::ToSql) -> rusqlite::Result<()> {
+pub(crate) fn set(
+    db: &rusqlite::Connection,
+    name: &str,
+    value: impl rusqlite::ToSql,
+) -> rusqlite::Result<()> {
     db.pragma_update(None, name, value)
 }
 
 /// Limits the size of the file. PostgreSQL: nothing.
-pub(crate) fn limit_pages(db: &Connection, pages: std::num::NonZero<u32>) -> rusqlite::Result<()> {
+pub(crate) fn limit_pages(db: &rusqlite::Connection, pages: std::num::NonZero<u32>) -> rusqlite::Result<()> {
     db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
 }
 
 /// Runs one of the statements above and ignores the row that it returns.
-pub(crate) fn run(db: &Connection, statement: &str) -> rusqlite::Result<()> {
+pub(crate) fn run(db: &rusqlite::Connection, statement: &str) -> rusqlite::Result<()> {
     db.query_row(statement, [], |_| Ok(()))
 }
 
@@ -110,25 +117,129 @@ pub(crate) fn run(db: &Connection, statement: &str) -> rusqlite::Result<()> {
 //
 // FTS5 here; its `rowid` is the position of a message. PostgreSQL: a table (position, body tsvector, who tsvector) with a GIN index.
 
-pub(crate) const PUT_WORDS: &str = sql!("INSERT INTO message_text (rowid, body, who) VALUES ($1, $2, $3)");
-pub(crate) const FORGET_WORDS: &str = sql!("DELETE FROM message_text WHERE rowid = $1");
+/// A statement on the index in both spellings.
+pub(crate) struct Words {
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+impl Words {
+    pub(crate) fn of(&self, db: &Connection) -> &'static str {
+        if db.is_postgres() { self.postgres } else { self.sqlite }
+    }
+}
+
+const PUT_WORDS: Words = Words {
+    sqlite: sql!("INSERT INTO message_text (rowid, body, who) VALUES ($1, $2, $3)"),
+    postgres: sql!("INSERT INTO message_text (position, words) VALUES ($1, $2::tsvector)"),
+};
+pub(crate) const FORGET_WORDS: Words = Words {
+    sqlite: sql!("DELETE FROM message_text WHERE rowid = $1"),
+    postgres: sql!("DELETE FROM message_text WHERE position = $1"),
+};
 /// Deletes the words of a site's messages from a position on. These messages are not in `sent` yet.
-pub(crate) const FORGET_WORDS_AFTER: &str = sql!(
-    "DELETE FROM message_text WHERE rowid IN (SELECT position FROM message WHERE site = $1 AND position > $2)"
-);
+pub(crate) const FORGET_WORDS_AFTER: Words = Words {
+    sqlite: sql!(
+        "DELETE FROM message_text WHERE rowid IN (SELECT position FROM message WHERE site = $1 AND position > $2)"
+    ),
+    postgres: sql!(
+        "DELETE FROM message_text WHERE position IN (SELECT position FROM message WHERE site = $1 AND position > $2)"
+    ),
+};
 /// Deletes the words of some messages of a site that are in `sent`.
-pub(crate) const FORGET_WORDS_OF_SENT: &str =
-    sql!("DELETE FROM message_text WHERE rowid IN (SELECT position FROM sent WHERE site = $1 LIMIT $2)");
+pub(crate) const FORGET_WORDS_OF_SENT: Words = Words {
+    sqlite: sql!(
+        "DELETE FROM message_text WHERE rowid IN (SELECT position FROM sent WHERE site = $1 LIMIT $2)"
+    ),
+    postgres: sql!(
+        "DELETE FROM message_text WHERE position IN (SELECT position FROM sent WHERE site = $1 LIMIT $2)"
+    ),
+};
 /// Positions before a given one, newest first.
-pub(crate) const FIND_WORDS: &str = sql!(
-    "SELECT rowid FROM message_text WHERE message_text MATCH $1 AND rowid < $2 ORDER BY rowid DESC LIMIT $3"
-);
+pub(crate) const FIND_WORDS: Words = Words {
+    sqlite: sql!(
+        "SELECT rowid FROM message_text WHERE message_text MATCH $1 AND rowid < $2 ORDER BY rowid DESC LIMIT $3"
+    ),
+    postgres: sql!(
+        "SELECT position FROM message_text WHERE words @@ $1::tsquery AND position < $2 ORDER BY position DESC LIMIT $3"
+    ),
+};
+
+/// Puts a message into the index. `who`: words for its readers.
+pub(crate) fn put_words(db: &Connection, at: i64, body: &str, who: &[String]) -> Result<()> {
+    let mut statement = db.prepare_cached(PUT_WORDS.of(db))?;
+    if db.is_postgres() {
+        return statement.put(params![at, vector(body, who)]);
+    }
+    statement.put(params![at, body, who.join(" ")])
+}
+
+/// A query for messages with all `words` that one of `who` may read. The second value of a word: its start suffices.
+pub(crate) fn words_query(db: &Connection, words: &[(&str, bool)], who: &[String]) -> String {
+    if db.is_postgres() { tsquery(words, who) } else { fts5_query(words, who) }
+}
+
+/// FTS5's language. Words are letters and digits in quotes, so no part of the query is an operator.
+fn fts5_query(words: &[(&str, bool)], who: &[String]) -> String {
+    let words =
+        words.iter().map(|(text, is_start)| format!("\"{text}\"{}", if *is_start { " *" } else { "" }));
+    let words: Vec<String> = words.collect();
+    format!("{{who}} : ({}) AND {{body}} : ({})", who.join(" OR "), words.join(" AND "))
+}
+
+/// PostgreSQL's language. Words of the body have the weight A, those of the readers D, so a body cannot name readers.
+fn tsquery(words: &[(&str, bool)], who: &[String]) -> String {
+    let mut parts = Vec::new();
+    for (text, is_start) in words {
+        let lexemes = lexemes(text);
+        let last = lexemes.len().saturating_sub(1);
+        parts.extend(
+            lexemes.iter().enumerate().map(|(at, lexeme)| {
+                format!("'{lexeme}':{}A", if *is_start && at == last { "*" } else { "" })
+            }),
+        );
+    }
+    let who: Vec<String> = who.iter().map(|name| format!("'{name}':D")).collect();
+    parts.push(format!("({})", who.join(" | ")));
+    parts.join(" & ")
+}
+
+/// The words of a message as a `tsvector`.
+fn vector(body: &str, who: &[String]) -> String {
+    let mut words = lexemes(body);
+    words.sort_unstable();
+    words.dedup();
+    let words = words.iter().map(|word| format!("'{word}':1A"));
+    let words: Vec<String> = words.chain(who.iter().map(|name| format!("'{name}':1"))).collect();
+    words.join(" ")
+}
+
+/// Splits like FTS5's `unicode61 remove_diacritics 2`: runs of letters and digits, in lower case, without diacritics.
+fn lexemes(text: &str) -> Vec<String> {
+    let plain: String = text
+        .nfd()
+        .filter(|c| !is_combining_mark(*c))
+        .flat_map(char::to_lowercase)
+        .filter(|c| !is_combining_mark(*c))
+        .collect();
+    plain
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(|word| word.chars().take(LONGEST_LEXEME).collect())
+        .collect()
+}
+
+/// PostgreSQL takes 2,046 bytes.
+const LONGEST_LEXEME: usize = 500;
 
 /// Rewrites some pages of the index, so that words of deleted messages leave it. A negative number begins to merge all
 /// segments; positive ones continue. Returns whether the merge is complete. See
-/// <https://www.sqlite.org/fts5.html#the_merge_command>.
-pub(crate) fn merge_words(db: &Connection, pages: i64) -> rusqlite::Result<bool> {
-    let changes = || db.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
+/// <https://www.sqlite.org/fts5.html#the_merge_command>. PostgreSQL: `VACUUM` does it.
+pub(crate) fn merge_words(db: &Connection, pages: i64) -> Result<bool> {
+    if db.is_postgres() {
+        return Ok(true);
+    }
+    let changes = || db.prepare_cached("SELECT total_changes()")?.query_row([], |row| row.get::<_, i64>(0));
     let before = changes()?;
     let merge = sql!("INSERT INTO message_text (message_text, rank) VALUES ('merge', $1)");
     db.prepare_cached(merge)?.execute([pages])?;
@@ -138,7 +249,7 @@ pub(crate) fn merge_words(db: &Connection, pages: i64) -> rusqlite::Result<bool>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rusqlite::{Params, Row};
+    use rusqlite::{Connection, Params, Row};
 
     fn answer<T: rusqlite::types::FromSql>(statement: &str, values: impl Params) -> Vec<T> {
         let db = Connection::open_in_memory().expect("a database in memory");
@@ -171,5 +282,25 @@ mod tests {
     #[test]
     fn the_text_stays_apart_from_its_parameters() {
         assert_eq!(sql!(concat!("SELECT 'ä€', $", "1")), "SELECT 'ä€', ?1");
+    }
+
+    #[test]
+    fn nothing_of_a_query_is_an_operator() {
+        let words = chat::words("NOT who:u1x1 mot");
+        let words: Vec<(&str, bool)> = words.iter().map(|word| (&*word.text, word.is_start)).collect();
+        let who = ["u1x2".to_owned(), "c1x5".to_owned()];
+        let expected = r#"{who} : (u1x2 OR c1x5) AND {body} : ("NOT" AND "who" AND "u1x1" AND "mot" *)"#;
+        assert_eq!(fts5_query(&words, &who), expected);
+        let expected = "'not':A & 'who':A & 'u1x1':A & 'mot':*A & ('u1x2':D | 'c1x5':D)";
+        assert_eq!(tsquery(&words, &who), expected);
+    }
+
+    #[test]
+    fn words_are_letters_and_digits_without_their_diacritics() {
+        assert_eq!(
+            lexemes("Ärger, naïve_Öl; it's 5 C++ 東京 O\u{308}l"),
+            ["arger", "naive", "ol", "it", "s", "5", "c", "東京", "ol"]
+        );
+        assert_eq!(vector("b a b", &["u1x2".to_owned()]), "'a':1A 'b':1A 'u1x2':1");
     }
 }

@@ -4,9 +4,9 @@
 //! position up to which it was complete when the export reached it, and the last client id. `t`: the log after that
 //! position, which is short. `i`: the items after the one of a version.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::items::ITEM_PAGE_BYTES;
 use chat::{ConversationId, Done, ExportPage, ExportStore, Seq, StoredMessage, UserId};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::late::{Scope, Settled};

@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     ANSWER_WITHIN, Act, Append, Appended, ConversationId, Done, File, FileFound, FileId, FileLimits,
     FilePlace, FileRow, FileStore, FileType, NewFile, NewPicture, Peaks, Picture, Refusal, SiteId,
     StoreError, StoredMessage, Timestamp, UserId, has_room, may, may_begin_file, may_send_files,
     standing_to_write,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::contact;
 use crate::fault::Outcome;
@@ -281,7 +281,7 @@ pub(crate) fn take_room_picture(
 ) -> Outcome<Result<(), Refusal>> {
     let sql = sql!(
         "UPDATE file SET message = $5 WHERE site = $1 AND id = $2 AND owner = $3 AND conversation = $4 \
-               AND message = 0 AND complete AND width IS NOT NULL"
+               AND message = 0 AND complete = 1 AND width IS NOT NULL"
     );
     let values = params![id.site.0, id.number as i64, by.num, room.key as i64, ROOM_PICTURE];
     let is_taken = id.site == by.site && db.prepare_cached(sql)?.execute(values)? > 0;
@@ -388,7 +388,7 @@ pub(crate) fn are_ready(
 ) -> Outcome<Result<(), Refusal>> {
     let sql = sql!(
         "SELECT conversation FROM file WHERE site = $1 AND id = $2 AND owner = $3 \
-               AND (conversation = $4 OR conversation = 0) AND message = 0 AND complete"
+               AND (conversation = $4 OR conversation = 0) AND message = 0 AND complete = 1"
     );
     let mut statement = batch.db.prepare_cached(sql)?;
     let mut has_open = false;
@@ -514,7 +514,7 @@ pub(crate) fn load(db: &Connection, id: FileId) -> Outcome<Option<FileRow>> {
     Ok(db.prepare_cached(sql)?.query_row(key(id), |row| parse(id.site, row)).optional()?)
 }
 
-fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
+fn parse(site: SiteId, row: &Row<'_>) -> crate::engine::Result<FileRow> {
     let picture = match (row.get(7)?, row.get(8)?, row.get::<_, Option<Box<str>>>(9)?) {
         (Some(width), Some(height), Some(blurhash)) => {
             Some(Picture { width, height, blurhash, has_thumbnail: row.get(10)? })

@@ -1,7 +1,7 @@
 //! Forwarded messages: their first authors, and files that are in more than one message.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{ConversationId, File, FileId, Forwarded, NewForward, Refusal, SiteId, UserId, may_send_files};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::contact;
 use crate::fault::Outcome;

@@ -1,12 +1,12 @@
 //! Messages beside the log: held for a moderator, or in the shadow. They have a table of their own, because a gap in
 //! the log's numbers would reveal them.
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     Act, By, ConversationId, Done, FileId, Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, NewHeld,
     Refusal, Seq, SiteId, Timestamp, UserId, UserRow, forgets_oldest, may, may_decide_report, may_wait,
     standing_to_write,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::counter::{self, Counted};
 use crate::fault::{Fault, Outcome};
@@ -219,12 +219,12 @@ fn named(subs: &mut Subs<'_>, held: Held) -> Outcome<Held> {
     Ok(Held { other, ..held })
 }
 
-fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(Held, i64)> {
+fn row(site: SiteId, row: &Row<'_>) -> crate::engine::Result<(Held, i64)> {
     let number = |bytes: &[u8]| bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     let files = row.get_ref(7)?.as_blob()?.chunks_exact(8);
     let seq = |at: usize| {
         let seq: i64 = row.get(at)?;
-        Ok::<_, rusqlite::Error>((seq != 0).then_some(Seq(seq as u64)))
+        Ok::<_, crate::engine::Error>((seq != 0).then_some(Seq(seq as u64)))
     };
     let held = Held {
         from: UserId { site, num: row.get(0)? },

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
     By, ConversationId, Done, ImportFloor, ImportItem, ImportJob, ImportKey, ImportMessage, ImportOutcome,
     ImportRefusal, ImportStore, ImportTo, Imported, MemberState, MessageKind, Position, Refusal, Relation,
     Role, Seq, SiteId, StoreError, Sub, Timestamp, UserId, imported_client_id,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::{Fault, Outcome};
 use crate::moderation::audit;

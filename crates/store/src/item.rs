@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::items::{
     ITEM_PAGE_BYTES, Item, ItemAccess, ItemChange, ItemList, ItemListChange, ItemNews, ItemReader, ItemStore,
     ItemsOf, ItemsPage, LatestItems, LatestPage, MOST_ITEM_LISTS, PutItem, SITE_ITEM_BYTES, USER_ITEM_BYTES,
     item_page, item_reader, may_change_item_list,
 };
 use chat::{Done, ExportedItem, Mode, Refusal, UserId, Viewpoint};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::counter::{self, Counted};
 use crate::fault::Outcome;
@@ -275,7 +275,7 @@ fn access_code(access: ItemAccess) -> u8 {
 }
 
 /// The access, most, persists and sends_latest of a list, from this column on.
-fn list_row(row: &Row<'_>, first: usize) -> rusqlite::Result<ItemList> {
+fn list_row(row: &Row<'_>, first: usize) -> crate::engine::Result<ItemList> {
     let access = match row.get::<_, u8>(first)? {
         0 => ItemAccess::Contacts,
         2 => ItemAccess::Everybody,

@@ -11,8 +11,8 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::engine::Connection;
 use chat::{ConversationId, UserId};
-use rusqlite::Connection;
 
 /// The rows of direct conversations that a read needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Chat's [`Store`](chat::Store) on SQLite.
+//! Chat's [`Store`](chat::Store) on SQLite or PostgreSQL.
 //!
 //! One writer thread takes all queued requests and applies them in one transaction. It waits until the transaction is
 //! on disk, then answers in order (group commit). A few reader threads answer reads from snapshots. Readers and the
@@ -7,6 +7,8 @@
 //!
 //! The crate knows rows and transactions. It does not know sessions, tokens or permissions. Each kind of stored data
 //! has a file with its writes and reads. `writer.rs`, `reader.rs` and `queue.rs` contain the threads and their queues.
+//!
+//! `engine.rs` and `dialect.rs` contain what differs between the two databases. The type is called [`Sqlite`] with either.
 //!
 //! Read first: [`Sqlite`], [`Options`], then `writer.rs`.
 
@@ -24,6 +26,7 @@ mod contact;
 mod conversation;
 mod counter;
 mod device;
+mod engine;
 mod erase;
 mod export;
 mod fault;
@@ -34,6 +37,7 @@ mod held;
 mod import;
 mod item;
 mod late;
+mod lease;
 mod mail;
 mod marks;
 mod merge;
@@ -76,6 +80,7 @@ mod written;
 pub use backup::{backup, restore};
 pub use bucket::{Bucket, BucketPlace, KeyPair};
 pub use folder::Folder;
+pub use lease::{Clock, Lease, LeaseState, Take, name_of_holder};
 pub use open::OpenError;
 pub use options::{Options, Synchronous};
 pub use sqlite::Sqlite;

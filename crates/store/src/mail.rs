@@ -1,7 +1,7 @@
 //! E-mail digests: their addresses and due times.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{ConversationList, MailAddress, MailDue, MailView, SiteId, Timestamp, UserId, digest_due};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::late::Settled;

@@ -1,8 +1,8 @@
 //! A member's marks of a conversation: pinned, marked as unread, has a draft. They are bits of a column of the view, so
 //! that a conversation without marks costs nothing. Only the bit of a draft leads to another row.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{ConversationChange, ConversationId, MemberState, Refusal, UserId, may_pin};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::late::Settled;

@@ -1,7 +1,7 @@
 //! Guests who become members: the user row and its copies get another id.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{Done, Merge, MergeStore, Refusal, SiteId, StoreError, Sub, UserId, UserRow};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::moderation::audit;

@@ -6,11 +6,11 @@
 
 mod store;
 
+use crate::engine::{Connection, OptionalExtension, Statement, params};
 use chat::{
     Act, Append, Appended, ConversationId, HistoryPage, MessageKind, Position, Refusal, Seq, SiteId,
     StoredMessage, Timestamp, UserId, directory::mentions,
 };
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::archive::{self, Place};
 use crate::contact::{self, Blocked};
@@ -178,7 +178,7 @@ pub(crate) fn insert(
                client_id, body, kind, extension) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
     );
-    db.prepare_cached(sql)?.execute(params![
+    db.prepare_cached(sql)?.put(params![
         number as i64,
         id.site.0,
         id.key as i64,
@@ -195,7 +195,7 @@ pub(crate) fn insert(
     ])?;
     if seq.is_multiple_of(MILESTONE) {
         let sql = sql!("INSERT INTO milestone (site, conversation, seq, position) VALUES ($1, $2, $3, $4)");
-        db.prepare_cached(sql)?.execute([id.site.0 as i64, id.key as i64, seq as i64, number as i64])?;
+        db.prepare_cached(sql)?.put([id.site.0 as i64, id.key as i64, seq as i64, number as i64])?;
     }
     Ok(())
 }
@@ -230,11 +230,12 @@ pub(crate) fn load_pages(db: &Connection, from: UserId, to: UserId) -> Outcome<(
 
 /// Counts messages that mention this member and are newer than `read`, from the newest at `tail` back.
 pub(crate) fn mentions_after(db: &Connection, tail: u64, read: u64, user: UserId) -> Outcome<u64> {
-    let sql = sql!("SELECT seq, previous, mention AND sender <> $2 FROM message WHERE position = $1");
+    let sql = sql!("SELECT seq, previous, mention <> 0 AND sender <> $2 FROM message WHERE position = $1");
     let mut statement = db.prepare_cached(sql)?;
     let (mut position, mut count) = (tail as i64, 0);
     loop {
-        let hop = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, bool>(2)?));
+        let hop =
+            |row: &crate::engine::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, bool>(2)?));
         let found = statement.query_row(params![position, user.num], hop).optional()?;
         let Some((_, previous, mention)) = found.filter(|(seq, ..)| *seq as u64 > read) else {
             return Ok(count);
@@ -475,7 +476,7 @@ fn entrance(db: &Connection, id: ConversationId, newest: Newest, seq: u64) -> Ou
 pub(crate) struct Lines<'a> {
     db: &'a Connection,
     reader: UserId,
-    statement: CachedStatement<'a>,
+    statement: Statement<'a>,
     pub(crate) subs: Subs<'a>,
     /// Users whom the reader has blocked.
     pub(crate) blocked: Blocked,
@@ -503,7 +504,7 @@ impl<'a> Lines<'a> {
     pub(crate) fn at(&mut self, position: u64) -> Outcome<Option<Line>> {
         let mut rows = self.statement.query([position as i64])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(column)? as u64);
+        let number = |column: usize| Ok::<u64, crate::engine::Error>(row.get::<_, i64>(column)? as u64);
         let site = SiteId(row.get(0)?);
         let from = UserId { site, num: row.get(4)? };
         let Some(author) = self.subs.author(from)? else { return Ok(None) };

@@ -10,13 +10,13 @@ pub(crate) use pins::pins;
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
     Act, By, ChangeMessage, ChangedMessage, ConversationId, KeptRevisions, LinkRule, MessageChange,
     MessageRequest, Refusal, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UnpublishedPage,
     UserId, drops_revision, first_contact, is_gathered, may_change, may_change_in_room, may_edit, may_pin,
     publishes_all, recorded_change,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;

@@ -1,14 +1,19 @@
 //! The few numbers that belong to the whole database.
 
+use crate::engine::{Connection, OptionalExtension};
 use chat::Position;
-use rusqlite::{Connection, OptionalExtension};
 
-use crate::dialect;
 use crate::fault::Outcome;
 
 /// Identifies the database. A position with another epoch belongs to another database.
 pub(crate) fn epoch(db: &Connection) -> Outcome<u32> {
     Ok(number(db, "epoch")? as u32)
+}
+
+/// Makes clients treat it as another database. Returns the new epoch.
+pub(crate) fn renew_epoch(db: &Connection) -> Outcome<u32> {
+    let sql = "UPDATE meta SET value = (value + 1) % 4294967296 WHERE name = 'epoch' RETURNING value";
+    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))? as u32)
 }
 
 /// The last commit that this connection sees: the newest message's, or a later one that changed something else.
@@ -29,8 +34,7 @@ pub(crate) fn name_position(db: &Connection) -> Outcome<()> {
 }
 
 pub(crate) fn set_position(db: &Connection, number: u64) -> Outcome<()> {
-    db.prepare_cached(sql!("UPDATE meta SET value = $1 WHERE name = 'position'"))?
-        .execute([number as i64])?;
+    db.prepare_cached(sql!("UPDATE meta SET value = $1 WHERE name = 'position'"))?.put([number as i64])?;
     Ok(())
 }
 
@@ -43,7 +47,7 @@ pub(crate) fn set_sent_indexed(db: &Connection, number: u64) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO meta VALUES ('sent_indexed', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     );
-    db.prepare_cached(sql)?.execute([number as i64])?;
+    db.prepare_cached(sql)?.put([number as i64])?;
     Ok(())
 }
 
@@ -53,7 +57,7 @@ pub(crate) fn viewed(db: &Connection) -> Outcome<u64> {
 }
 
 pub(crate) fn set_viewed(db: &Connection, number: u64) -> Outcome<()> {
-    db.prepare_cached(sql!("UPDATE meta SET value = $1 WHERE name = 'viewed'"))?.execute([number as i64])?;
+    db.prepare_cached(sql!("UPDATE meta SET value = $1 WHERE name = 'viewed'"))?.put([number as i64])?;
     Ok(())
 }
 
@@ -66,7 +70,7 @@ pub(crate) fn set_search_indexed(db: &Connection, number: u64) -> Outcome<()> {
     let sql = sql!(
         "INSERT INTO meta VALUES ('search_indexed', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     );
-    db.prepare_cached(sql)?.execute([number as i64])?;
+    db.prepare_cached(sql)?.put([number as i64])?;
     Ok(())
 }
 
@@ -88,7 +92,7 @@ pub(crate) fn take_site_number(db: &Connection) -> Outcome<u32> {
 
 /// The result changes after another connection has committed.
 pub(crate) fn data_version(db: &Connection) -> Outcome<i64> {
-    Ok(db.prepare_cached(dialect::DATA_VERSION)?.query_row([], |row| row.get(0))?)
+    Ok(db.data_version()?)
 }
 
 /// The progress of the rewriting after erasures.

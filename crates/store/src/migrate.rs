@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 
 use crate::dialect;
+use crate::engine::{self, postgres};
 
 /// Append new migrations and never change old ones: databases of every older version exist.
 const MIGRATIONS: &[&str] = &[
@@ -54,7 +55,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0046_app_push.sql"),
     include_str!("../migrations/sqlite/0047_own_pictures.sql"),
     include_str!("../migrations/sqlite/0048_late_rows.sql"),
+    include_str!("../migrations/sqlite/0049_packed_contact_lists.sql"),
+    include_str!("../migrations/sqlite/0050_room_nicknames.sql"),
 ];
+
+/// PostgreSQL's migrations: the first one makes the whole schema of version [`POSTGRES_FROM`], and each later version has one.
+const POSTGRES: &[&str] = &[include_str!("../migrations/postgres/0050_schema.sql")];
+
+const POSTGRES_FROM: u32 = 50;
 
 /// The schema version that this program knows.
 pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -74,11 +82,65 @@ pub(crate) fn migrate(db: &mut Connection, epoch: u32) -> rusqlite::Result<u32> 
     if found >= NEWEST {
         return Ok(found);
     }
-    for step in &MIGRATIONS[found as usize..] {
+    for (at, step) in MIGRATIONS.iter().enumerate().skip(found as usize) {
+        if found > 0 {
+            tracing::info!(
+                step = at + 1,
+                of = NEWEST,
+                "migrating the database; if this is interrupted, the next start begins again"
+            );
+        }
         transaction.execute_batch(step)?;
     }
     transaction.execute(sql!("INSERT INTO meta VALUES ('epoch', $1) ON CONFLICT DO NOTHING"), [epoch])?;
     dialect::set(&transaction, "user_version", NEWEST)?;
     transaction.commit()?;
     Ok(found)
+}
+
+/// The schema version of a PostgreSQL database; 0 if it has no tables of ours.
+pub(crate) fn postgres_version(db: &postgres::Connection) -> engine::Result<u32> {
+    let mut is_there = db.prepare(sql!("SELECT to_regclass($1) IS NOT NULL"));
+    let mut rows = is_there.query(["meta"])?;
+    let is_there = rows.next().is_some_and(|row| row.get(0));
+    if !is_there {
+        return Ok(0);
+    }
+    let mut version = db.prepare("SELECT value FROM meta WHERE name = 'schema'");
+    let mut rows = version.query([])?;
+    Ok(rows.next().map_or(0, |row| row.get::<_, i64>(0) as u32))
+}
+
+/// As [`migrate`], for PostgreSQL. Takes the lock of the one writer.
+pub(crate) fn migrate_postgres(db: &postgres::Connection, epoch: u32) -> engine::Result<u32> {
+    db.execute_batch(postgres::BEGIN_LOCKED)?;
+    let migrated = migrate_locked(db, epoch);
+    db.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    migrated
+}
+
+fn migrate_locked(db: &postgres::Connection, epoch: u32) -> engine::Result<u32> {
+    let found = postgres_version(db)?;
+    if found >= NEWEST {
+        return Ok(found);
+    }
+    let done = if found == 0 { 0 } else { (found + 1 - POSTGRES_FROM) as usize };
+    for step in &POSTGRES[done..] {
+        db.execute_batch(step)?;
+    }
+    db.execute_batch(&format!(
+        "INSERT INTO meta VALUES ('epoch', {epoch}) ON CONFLICT DO NOTHING; \
+         INSERT INTO meta VALUES ('schema', {NEWEST}) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    ))?;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_version_has_a_migration_for_both_engines() {
+        assert_eq!(POSTGRES_FROM as usize + POSTGRES.len() - 1, MIGRATIONS.len());
+    }
 }

@@ -12,12 +12,12 @@ pub(crate) mod sanction;
 
 use std::sync::Arc;
 
+use crate::engine::Connection;
 use chat::{
     AuditPage, By, DeviceBan, Done, Ended, Level, Moderated, ModerationStore, ModeratorAct, NewReport,
     Notice, Refusal, ReportRow, ReportState, ReportsPage, SiteAct, SiteId, SiteRole, StoreError, Timestamp,
     UserId, UserRow, may_on_site,
 };
-use rusqlite::Connection;
 
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     AppPush, AppPushRow, ConversationId, ConversationRow, Done, MOST_APP_PUSHES, MOST_CALLS_COUNTED,
     MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, NotificationStore, NotifyChange, NotifyFacts,
     NotifySettings, NotifyView, PushDevice, QuietHours, Reached, SetPresence, SiteId, StoreError,
     StoredMessage, Talk, Timestamp, UserId,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
 use crate::late::{Scope, Settled};
@@ -323,7 +323,7 @@ fn apps(db: &Connection, user: UserId) -> Outcome<Vec<AppPushRow>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn push_device(row: &Row<'_>) -> rusqlite::Result<PushDevice> {
+fn push_device(row: &Row<'_>) -> crate::engine::Result<PushDevice> {
     Ok(PushDevice {
         endpoint: row.get_ref(0)?.as_str()?.into(),
         key: row.get_ref(1)?.as_blob()?.into(),

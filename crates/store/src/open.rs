@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::dialect;
+use crate::engine;
 use crate::migrate::{self, NEWEST};
 use crate::torn_log;
 use crate::{Options, Synchronous};
@@ -48,8 +49,22 @@ pub enum OpenError {
     Thread { path: PathBuf, error: String },
     #[error("there is no file {path}")]
     Missing { path: PathBuf },
+    #[error("{place} cannot be used: {error}")]
+    Server { place: String, error: engine::postgres::Error },
+    #[error("--database is not the address of a PostgreSQL database: {why}")]
+    Address { why: String },
+    #[error(
+        "{place} was written by a newer kith (schema {found}, this one knows {known}). Run that version, or restore \
+         the backup from before the update"
+    )]
+    NewerServer { place: String, found: u32, known: u32 },
+    #[error(
+        "{place} has an older schema ({found}, this kith knows {known}), and a node of that version may be working with \
+         it. Restart the node with this version, or use the node's own"
+    )]
+    OlderServer { place: String, found: u32, known: u32 },
     #[error("cannot open {path}: {error}")]
-    Failed { path: PathBuf, error: rusqlite::Error },
+    Failed { path: PathBuf, error: engine::Error },
 }
 
 /// Stored in the header of our files ("Kith"), so that the store never writes to another program's database.
@@ -57,7 +72,7 @@ const APPLICATION_ID: i32 = 0x4b69_7468;
 
 /// Opens a database for writing; creates and migrates it if needed. The file holds secrets and private messages, so
 /// only its owner may read it. SQLite gives `-wal` and `-shm` files the same mode.
-pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+pub(crate) fn open(path: &Path, options: &Options) -> Result<engine::Connection, OpenError> {
     create(path).map_err(|error| OpenError::Create { path: path.into(), error })?;
     let explain = |error| explain(path, error);
     let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options).map_err(explain)?;
@@ -92,17 +107,17 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
     if found < NEWEST {
         tracing::info!(from = found, to = NEWEST, "migrated the database");
     }
-    Ok(db)
+    Ok(db.into())
 }
 
 /// Opens the first connection of a process, before all others. Continues under a new epoch if the log lost data, and
 /// restarts the log, so that no data of an older process stays in it.
-pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+pub(crate) fn open_first(path: &Path, options: &Options) -> Result<engine::Connection, OpenError> {
     let is_torn = options.migrate
         && torn_log::is_torn(path).map_err(|error| OpenError::Create { path: path.into(), error })?;
     let db = open(path, options)?;
     if is_torn {
-        renew_epoch(&db, path)?;
+        renew_epoch(db.sqlite(), path)?;
         tracing::error!(
             path = %path.display(),
             "the end of the write-ahead log is damaged; the newest writes may be lost, and clients reload their history"
@@ -110,7 +125,7 @@ pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, O
     }
     if options.migrate {
         // If another process reads the log, it stays, and a later start restarts it.
-        dialect::run(&db, dialect::EMPTY_LOG).map_err(|e| explain(path, e))?;
+        dialect::run(db.sqlite(), dialect::EMPTY_LOG).map_err(|e| explain(path, e))?;
     }
     Ok(db)
 }
@@ -127,12 +142,12 @@ pub(crate) fn renew_epoch(db: &Connection, path: &Path) -> Result<(), OpenError>
 }
 
 /// Opens a database for reading, after [`open`] has opened it.
-pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<engine::Connection, OpenError> {
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options).map_err(|e| explain(path, e))?;
     dialect::set(&db, "cache_size", -i64::from(options.reader_cache_kib))
         .and_then(|()| dialect::set(&db, "query_only", true))
         .map_err(|e| explain(path, e))?;
-    Ok(db)
+    Ok(db.into())
 }
 
 pub(crate) fn create(path: &Path) -> io::Result<()> {
@@ -189,13 +204,17 @@ fn check_owner(db: &Connection, path: &Path) -> Result<(), OpenError> {
     dialect::set(db, "application_id", APPLICATION_ID).map_err(explain)
 }
 
-pub(crate) fn explain(path: &Path, error: rusqlite::Error) -> OpenError {
+pub(crate) fn explain(path: &Path, error: impl Into<engine::Error>) -> OpenError {
     let path = path.to_owned();
+    let error = match error.into() {
+        engine::Error::Sqlite(error) => error,
+        error => return OpenError::Failed { path, error },
+    };
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotOurs { path },
         Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, error },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Busy { path },
         Some(ErrorCode::DiskFull) => OpenError::DiskFull { path },
-        _ => OpenError::Failed { path, error },
+        _ => OpenError::Failed { path, error: error.into() },
     }
 }

@@ -32,6 +32,8 @@ pub struct Options {
     pub max_pages: Option<NonZeroU32>,
     /// How long to wait for another process that writes to the same database, ms.
     pub busy_ms: u32,
+    /// Contact lists with at least so many entries are packed into one row for logins. Shorter ones cost little without it.
+    pub pack_from: usize,
     /// Whether to migrate an older schema. If false, an older schema is refused, because another process may use it.
     pub migrate: bool,
 }
@@ -61,6 +63,7 @@ impl Default for Options {
             checkpoint_pages: 2_000,
             max_pages: None,
             busy_ms: 10_000,
+            pack_from: 8,
             migrate: true,
         }
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
     Done, FileType, MadePicture, MemberPictures, NewOwnPicture, OwnPictureChange, OwnPictureId,
     OwnPictureStore, PictureSource, Profile, Settings, SiteId, UserId, UserRow,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;

@@ -1,7 +1,7 @@
 //! Polls: the choices with their counts, and a row for each vote.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{Choice, NAMED, NewPoll, Poll, Refusal, SiteId, StoredMessage, Timestamp, UserId};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::rich::Place;

@@ -1,7 +1,7 @@
 //! How the slices of the port queue their requests. Each request is implemented beside its statements.
 
+use crate::engine::Connection;
 use chat::{Done, Store, StoreError};
-use rusqlite::Connection;
 
 use crate::fault::Outcome;
 use crate::late::{Scope, Settled};

@@ -1,7 +1,7 @@
 //! Previews of links. The picture is a file of the message at an index that is not shown as a file.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{NewPreview, Preview, Refusal, SiteId, StoredMessage};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::file;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
     Done, NameChange, Profile, ProfileChange, ProfileStore, ProfileView, Status, Sub, Timestamp, UserId,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;

@@ -84,6 +84,11 @@ impl<T> Queue<T> {
         }
     }
 
+    /// Accepts items again, after [`close`](Self::close) and the end of all takers.
+    pub(crate) fn reopen(&self) {
+        self.lock().closed = false;
+    }
+
     /// Never blocks. Accepts an item heavier than the whole bound only if the queue is empty.
     pub(crate) fn push(&self, item: T, bytes: usize) -> Result<(), (T, Refused)> {
         self.push_with(item, bytes, Haste::Pressing)

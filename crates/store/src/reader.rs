@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use crate::engine::Connection;
 use chat::StoreError;
-use rusqlite::Connection;
 
 use crate::fault::{Fault, Outcome};
 use crate::late::{Scope, Settled, Snapshot};
@@ -106,7 +106,7 @@ pub(crate) fn perform_some(
     mut snapshot: Snapshot<'_>,
 ) -> Vec<Performed> {
     let begin = Instant::now();
-    let begun = db.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+    let begun = db.begin_read();
     let position = match jobs.iter().any(|job| job.scope() != Scope::Nothing) {
         true => meta::position(db, 0).map(|position| snapshot.is_of(position.number)),
         false => Ok(()),
@@ -126,7 +126,7 @@ pub(crate) fn perform_some(
             break;
         }
     }
-    if let Err(error) = db.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
+    if let Err(error) = db.commit() {
         tracing::error!(%error, "cannot end a read transaction");
     }
     outcomes

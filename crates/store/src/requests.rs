@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use crate::engine::OptionalExtension;
 use chat::{
     Append, ConversationId, Done, MessageRequest, Refusal, RequestAnswer, RequestAnswered, RequestDay,
     RequestNotice, RequestRules, RequestStore, Requested, Timestamp, UserId, first_contact,
 };
-use rusqlite::OptionalExtension;
 
 use crate::conversation::{self, Asking, side_of};
 use crate::fault::{Fault, Outcome};
@@ -110,7 +110,7 @@ fn may_ask(
 
 /// The conversation as the recipient of the request sees it.
 fn seen(batch: &mut Batch<'_>, id: ConversationId, by: UserId) -> Outcome<chat::ConversationRow> {
-    let nothing = || Fault::Sql(rusqlite::Error::QueryReturnedNoRows);
+    let nothing = || Fault::no_row();
     let other = id.other(by).ok_or_else(nothing)?;
     let direct = batch.conversation(id)?.cloned().ok_or_else(nothing)?;
     let mut lines = Lines::new(batch.db, other)?;
@@ -169,7 +169,7 @@ fn answer(
             }
         });
     }
-    let nothing = || Fault::Sql(rusqlite::Error::QueryReturnedNoRows);
+    let nothing = || Fault::no_row();
     let other = id.other(user).ok_or_else(nothing)?;
     let row = seen(batch, id, other)?;
     let theirs = if changed && after.is_none() { Some(seen(batch, id, user)?) } else { None };

@@ -1,12 +1,12 @@
 //! Everything that a device does not have yet.
 
+use crate::engine::Connection;
 use chat::{
-    ContactsPage, ConversationId, ConversationList, ConversationsPage, Gap, LeftReason, MOST_RENAMED,
-    MemberState, Position, ResumeFrom, Seq, Snapshot, StoredMessage, ThreadCount, UserId, Waiting,
+    ContactList, ContactsPage, ConversationId, ConversationList, ConversationsPage, Gap, LeftReason,
+    MOST_RENAMED, MemberState, Position, ResumeFrom, Seq, Snapshot, StoredMessage, ThreadCount, UserId,
+    Waiting,
 };
-use rusqlite::Connection;
 
-use crate::contact::Notes;
 use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
 use crate::late::Settled;
@@ -15,30 +15,41 @@ use crate::room::{self, Membership, RoomRow};
 use crate::{contact, erase, item, message_change, meta, thread};
 
 /// The difference since a position, or a first page. Call in a transaction, so that all parts come from one moment.
-pub(crate) fn snapshot(db: &Settled<'_>, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
+pub(crate) fn snapshot(db: &Settled<'_>, user: UserId, from: ResumeFrom) -> Outcome<View> {
+    let epoch = meta::epoch(db)?;
     let position = meta::position(db, epoch)?;
     let since = from.position.filter(|p| p.epoch == epoch && p.number <= position.number);
     if let Some(since) = since
         && let Some(difference) = difference(db, user, from, since.number, position)?
     {
-        return Ok(difference);
+        return Ok(View { snapshot: difference, unpacked: 0 });
     }
     if from.page == 0 {
-        return Ok(Snapshot { waiting: waiting(db, user)?, ..empty(position) });
+        let snapshot = Snapshot { waiting: waiting(db, user)?, ..empty(position) };
+        return Ok(View { snapshot, unpacked: 0 });
     }
-    Ok(Snapshot {
+    let contact::Page { page: contacts, unpacked } = contact::page(db, user, None, from.contacts)?;
+    let snapshot = Snapshot {
         reset: true,
         conversations: conversation::page(db, user, ConversationList::Main, None, from.page)?,
         messages: Vec::new(),
         updates: Vec::new(),
         gaps: Vec::new(),
         left: Vec::new(),
-        contacts: contact::page(db, user, None, from.contacts, Notes::LeftOut)?,
+        contacts,
         threads: Vec::new(),
         renamed: Vec::new(),
         waiting: Waiting::default(),
         position,
-    })
+    };
+    Ok(View { snapshot, unpacked })
+}
+
+/// A snapshot that was read.
+pub(crate) struct View {
+    pub(crate) snapshot: Snapshot,
+    /// See [`contact::Page`].
+    pub(crate) unpacked: usize,
 }
 
 /// A first page without content, which needs no query.
@@ -50,7 +61,7 @@ pub(crate) fn empty(position: Position) -> Snapshot {
         updates: Vec::new(),
         gaps: Vec::new(),
         left: Vec::new(),
-        contacts: ContactsPage { rows: Vec::new(), next: None },
+        contacts: ContactsPage { rows: ContactList::default(), next: None },
         threads: Vec::new(),
         renamed: Vec::new(),
         waiting: Waiting::default(),

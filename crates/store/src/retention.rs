@@ -3,8 +3,8 @@
 //! Milestones lead to the beginning: the first one left is at most 32 messages after it. Finding the beginning costs a
 //! few searches for each conversation, and further cost is proportional to the removed messages.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{ConversationId, Done, RetentionStore, Seq, SiteId, Timestamp, Trim, Trimmed};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::dialect;
 use crate::fault::Outcome;
@@ -154,7 +154,7 @@ fn remove(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
     }
     let sent = sql!("DELETE FROM sent WHERE site = $1 AND user = $2 AND client_id = $3");
     db.prepare_cached(sent)?.execute(params![site, old.sender, old.client_id])?;
-    db.prepare_cached(dialect::FORGET_WORDS)?.execute([at])?;
+    db.prepare_cached(dialect::FORGET_WORDS.of(db))?.execute([at])?;
     db.prepare_cached(sql!("DELETE FROM message WHERE position = $1"))?.execute([at])?;
     Ok(())
 }

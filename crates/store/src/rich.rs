@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use crate::engine::{Connection, params};
 use chat::{File, InThread, NewRich, Refusal, Rich, Seq, StoredMessage, Timestamp, UserId};
-use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
 use crate::forward;

@@ -14,12 +14,12 @@ mod store;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     Act, ConversationId, ConversationList, ConversationOf, ConversationRow, FileId, HistoryPage, LeftReason,
     MemberState, Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing,
     Timestamp, UserId, is_left_out, may, may_as_site_moderator,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::contact::Blocked;
 use crate::conversation::Place;
@@ -127,7 +127,7 @@ impl RoomRow {
 /// The columns of [`row`], which takes the site from the query.
 macro_rules! columns {
     () => {
-        "key, seq, position, active, changed, members, kind, slow_ms, frozen, name, topic, avatar, page, max_members, alias"
+        "key, seq, position, active, changed, members, kind, slow_ms, frozen, name, topic, avatar, page, max_members, alias, nicknames"
     };
 }
 pub(crate) use columns;
@@ -203,7 +203,7 @@ pub(crate) fn each(
     let mut rows = statement.query([user.site.0, user.num])?;
     while let Some(row) = rows.next()? {
         let id = ConversationId { site: user.site, key: row.get::<_, i64>(0)? as u64 };
-        visit(id, &parse_membership(row, 1)?)?;
+        visit(id, &parse_membership(&row, 1)?)?;
     }
     Ok(())
 }
@@ -278,7 +278,7 @@ const MOST_COUNTED: u32 = 1_000;
 fn mentions(db: &Connection, id: ConversationId, user: UserId, read: u64) -> Outcome<u64> {
     let sql = sql!(
         "SELECT count(*) FROM (SELECT seq, author FROM mention WHERE site = $1 AND room = $2 AND user = $3 AND seq > $5 \
-               UNION SELECT seq, author FROM mention WHERE site = $1 AND room = $2 AND user = $4 AND seq > $5 LIMIT $6) \
+               UNION SELECT seq, author FROM mention WHERE site = $1 AND room = $2 AND user = $4 AND seq > $5 LIMIT $6) AS named \
                WHERE NOT EXISTS (SELECT 1 FROM contact WHERE site = $1 AND user = $3 AND other = author AND state = 4)"
     );
     let values = params![id.site.0, id.key as i64, user.num, ALL, read as i64, MOST_COUNTED];
@@ -311,9 +311,9 @@ pub(crate) fn history(
     Ok(Ok((Some(room.id), page)))
 }
 
-pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
-    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(column)? as u64);
-    let text = |column: usize| Ok::<_, rusqlite::Error>(user::maybe_text(row, column)?.map(Arc::from));
+pub(crate) fn row(site: SiteId, row: &Row<'_>) -> crate::engine::Result<RoomRow> {
+    let number = |column: usize| Ok::<u64, crate::engine::Error>(row.get::<_, i64>(column)? as u64);
+    let text = |column: usize| Ok::<_, crate::engine::Error>(user::maybe_text(row, column)?.map(Arc::from));
     let room = Room {
         members: row.get(5)?,
         kind: match number(6)? {
@@ -330,6 +330,7 @@ pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
         page: text(12)?,
         max_members: row.get(13)?,
         alias: text(14)?,
+        nicknames: number(15)?,
     };
     Ok(RoomRow {
         id: ConversationId { site, key: number(0)? },
@@ -359,8 +360,8 @@ fn avatar_text(avatar: &RoomAvatar) -> Cow<'_, str> {
     }
 }
 
-fn parse_membership(row: &Row<'_>, at: usize) -> rusqlite::Result<Membership> {
-    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
+fn parse_membership(row: &Row<'_>, at: usize) -> crate::engine::Result<Membership> {
+    let number = |column: usize| Ok::<u64, crate::engine::Error>(row.get::<_, i64>(at + column)? as u64);
     Ok(Membership {
         state: state_of(row.get(at)?),
         received: number(1)?,

@@ -4,10 +4,11 @@
 //! hundred log rows at a time, when it is idle or too many are not indexed. The index keeps no text: a hit is a
 //! position, and the result shows the present row of the log.
 
+use std::iter;
 use std::time::{Duration, Instant};
 
+use crate::engine::{Connection, params};
 use chat::{Act, ConversationId, FoundPage, MemberState, Refusal, Search, SiteId, UserId, is_left_out};
-use rusqlite::{Connection, params};
 
 use crate::contact;
 use crate::conversation::side_of;
@@ -92,7 +93,7 @@ impl Indexed {
                 break;
             }
             let id = ConversationId { site: SiteId(row.get(1)?), key: row.get::<_, i64>(2)? as u64 };
-            let body = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+            let body = row.get_ref(3)?.as_str().map_err(crate::engine::Error::from)?;
             last = row.get::<_, i64>(0)? as u64;
             put(db, last, id, body)?;
             count += 1;
@@ -110,7 +111,7 @@ pub(crate) fn changed(batch: &Batch<'_>, at: u64, id: ConversationId, body: &str
     if at > batch.state.indexed.upto {
         return Ok(());
     }
-    batch.db.prepare_cached(dialect::FORGET_WORDS)?.execute([at as i64])?;
+    batch.db.prepare_cached(dialect::FORGET_WORDS.of(batch.db))?.put([at as i64])?;
     put(batch.db, at, id, body)
 }
 
@@ -118,13 +119,9 @@ fn put(db: &Connection, at: u64, id: ConversationId, body: &str) -> Outcome<()> 
     if body.is_empty() {
         return Ok(());
     }
-    let mut who = name_of_conversation(id);
-    for member in id.pair().into_iter().flatten() {
-        who.push(' ');
-        who += &name_of_user(member);
-    }
-    db.prepare_cached(dialect::PUT_WORDS)?.execute(params![at as i64, body, who])?;
-    Ok(())
+    let members = id.pair().into_iter().flatten();
+    let who: Vec<String> = iter::once(name_of_conversation(id)).chain(members.map(name_of_user)).collect();
+    Ok(dialect::put_words(db, at as i64, body, &who)?)
 }
 
 /// Rewrites some pages of the index without the words of deleted messages, which otherwise stay until a later merge.
@@ -149,12 +146,17 @@ fn name_of_conversation(id: ConversationId) -> String {
 pub(crate) fn search(db: &Connection, wanted: &Search) -> Outcome<Result<FoundPage, Refusal>> {
     let scope = match wanted.conversation {
         None => scope_of_user(db, wanted.user)?,
-        Some(id) if may_read(db, id, wanted.user)? => name_of_conversation(id),
+        Some(id) if may_read(db, id, wanted.user)? => vec![name_of_conversation(id)],
         Some(_) => return Ok(Err(Refusal::NoSuchConversation)),
     };
     let before = wanted.after.as_deref().and_then(|after| i64::from_str_radix(after, 16).ok());
-    let values = params![expression(wanted, &scope), before.unwrap_or(i64::MAX), i64::from(wanted.limit) + 1];
-    let mut statement = db.prepare_cached(dialect::FIND_WORDS)?;
+    let words: Vec<(&str, bool)> = wanted.words.iter().map(|word| (&*word.text, word.is_start)).collect();
+    let values = params![
+        dialect::words_query(db, &words, &scope),
+        before.unwrap_or(i64::MAX),
+        i64::from(wanted.limit) + 1
+    ];
+    let mut statement = db.prepare_cached(dialect::FIND_WORDS.of(db))?;
     let mut found: Vec<u64> =
         statement.query_map(values, |row| Ok(row.get::<_, i64>(0)? as u64))?.collect::<Result<_, _>>()?;
     let more = found.len() > wanted.limit as usize;
@@ -175,7 +177,7 @@ pub(crate) fn search(db: &Connection, wanted: &Search) -> Outcome<Result<FoundPa
 }
 
 /// The user's direct conversations, by the user's word, and rooms, each by its own word.
-fn scope_of_user(db: &Connection, user: UserId) -> Outcome<String> {
+fn scope_of_user(db: &Connection, user: UserId) -> Outcome<Vec<String>> {
     let mut rooms = Vec::new();
     room::each(db, user, |id, mine| {
         if matches!(mine.state, MemberState::In(_)) && rooms.len() < ROOMS {
@@ -184,7 +186,7 @@ fn scope_of_user(db: &Connection, user: UserId) -> Outcome<String> {
         Ok(())
     })?;
     rooms.push(name_of_user(user));
-    Ok(rooms.join(" OR "))
+    Ok(rooms)
 }
 
 fn may_read(db: &Connection, id: ConversationId, user: UserId) -> Outcome<bool> {
@@ -192,14 +194,6 @@ fn may_read(db: &Connection, id: ConversationId, user: UserId) -> Outcome<bool> 
         true => Ok(room::allowed(db, id, user, Act::Read)?.is_ok()),
         false => Ok(side_of(id, user).is_some()),
     }
-}
-
-/// A query in FTS5's language. Words are letters and digits in quotes, so no part of the query is an operator.
-fn expression(wanted: &Search, scope: &str) -> String {
-    let words =
-        wanted.words.iter().map(|word| format!("\"{}\"{}", word.text, if word.is_start { " *" } else { "" }));
-    let words: Vec<String> = words.collect();
-    format!("{{who}} : ({scope}) AND {{body}} : ({})", words.join(" AND "))
 }
 
 #[cfg(test)]
@@ -227,18 +221,5 @@ mod tests {
         indexed.record_slice(Duration::from_millis(5), begin);
         let after = |ms| indexed.is_due(u64::MAX, begin + Duration::from_millis(ms));
         assert_eq!([after(0), after(99), after(100)], [false, false, true]);
-    }
-
-    #[test]
-    fn nothing_of_a_query_is_an_operator() {
-        let wanted = Search {
-            user: UserId { site: SiteId(1), num: 2 },
-            words: chat::words("NOT who:u1x1 mot"),
-            conversation: None,
-            after: None,
-            limit: 1,
-        };
-        let expected = r#"{who} : (u1x2) AND {body} : ("NOT" AND "who" AND "u1x1" AND "mot" *)"#;
-        assert_eq!(expression(&wanted, "u1x2"), expected);
     }
 }

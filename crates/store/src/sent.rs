@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{SiteId, UserId};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::meta;
@@ -101,7 +101,7 @@ impl Sent {
         let mut rows = statement.query([self.newest as i64])?;
         while let Some(row) = rows.next()? {
             let user = UserId { site: SiteId(row.get(0)?), num: row.get(1)? };
-            let client_id = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+            let client_id = row.get_ref(2)?.as_str().map_err(crate::engine::Error::from)?;
             self.note(user, client_id, row.get::<_, i64>(3)? as u64);
         }
         self.is_loaded = true;
@@ -175,7 +175,7 @@ impl Sent {
         for entry in &moving.entries[moving.done..end] {
             let Entry { user, position, .. } = entry;
             let client_id = id_of(&moving.ids, entry);
-            statement.execute(params![user.site.0, user.num, client_id, *position as i64])?;
+            statement.put(params![user.site.0, user.num, client_id, *position as i64])?;
         }
         moving.done = end;
         if end == moving.entries.len() {
@@ -229,7 +229,7 @@ impl Moving {
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query([self.read as i64, upto as i64])?;
         while let Some(row) = rows.next()? {
-            let client_id = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+            let client_id = row.get_ref(2)?.as_str().map_err(crate::engine::Error::from)?;
             self.entries.push(Entry {
                 user: UserId { site: SiteId(row.get(0)?), num: row.get(1)? },
                 position: row.get::<_, i64>(3)? as u64,

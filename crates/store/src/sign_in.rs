@@ -7,14 +7,15 @@ use chat::{
     UserRow,
 };
 
+use crate::contact::packed;
 use crate::fault::Outcome;
 use crate::late::{Scope, Settled};
-use crate::port::read_settled;
 use crate::reader::{self, Read};
+use crate::resume::{self, View};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::{self, Seen};
 use crate::writer::{self, Batch};
-use crate::{app_password, meta, moderation, own_picture, resume};
+use crate::{app_password, moderation, own_picture};
 
 impl SignInStore for Sqlite {
     fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>) {
@@ -45,7 +46,7 @@ impl SignInStore for Sqlite {
                     None
                 }
                 Ok(Some((row, true))) if !row.differs_in_role(user.role) => {
-                    met(&row).then(|| view(row, from, done))
+                    met(&row).then(|| view(&shared, row, from, done))
                 }
                 Ok(_) => {
                     sign_in_changed(&shared, site, user, from, now, met, done);
@@ -89,7 +90,7 @@ impl SignInStore for Sqlite {
                             move |batch: &mut Batch<'_>| app_password::note_use(batch.db, id, number, now);
                         shared.write_patiently(writer::write(note, |_, _| ()));
                     }
-                    Some(view_by_password(row, number, from, now, done))
+                    Some(view_by_password(&shared, row, number, from, now, done))
                 }
             },
         );
@@ -97,8 +98,10 @@ impl SignInStore for Sqlite {
     }
 
     fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>) {
-        let scope = Scope::Of(user);
-        self.read_settled(scope, move |db| resume::snapshot(db, user, from, meta::epoch(db)?), done);
+        let read = move |db: &Settled<'_>| resume::snapshot(db, user, from);
+        let done = move |outcome: Result<View, _>| done(outcome.map(|view| view.snapshot));
+        let then = packed::after(&self.shared, user, |view| view.unpacked, done);
+        self.shared.read(reader::read(Scope::Of(user), read, then));
     }
 }
 
@@ -113,17 +116,21 @@ fn put_token_user(
 }
 
 /// The snapshot of a user who has signed in. Runs after the node has processed the user's row.
-fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<dyn Read> {
+fn view(
+    shared: &Arc<Shared>,
+    row: UserRow,
+    from: ResumeFrom,
+    done: Done<(UserRow, Snapshot)>,
+) -> Box<dyn Read> {
     let id = row.id;
-    read_settled(
-        Scope::Of(id),
-        move |db| resume::snapshot(db, id, from, meta::epoch(db)?),
-        Box::new(move |outcome| done(outcome.map(|snapshot| (row, snapshot)))),
-    )
+    let read = move |db: &Settled<'_>| resume::snapshot(db, id, from);
+    let done = move |outcome: Result<View, _>| done(outcome.map(|view| (row, view.snapshot)));
+    reader::read(Scope::Of(id), read, packed::after(shared, id, |view| view.unpacked, done))
 }
 
 /// Like [`view`]; None if the password was revoked since the first read.
 fn view_by_password(
+    shared: &Arc<Shared>,
     row: UserRow,
     number: u32,
     from: ResumeFrom,
@@ -131,14 +138,15 @@ fn view_by_password(
     done: Done<Option<(UserRow, Snapshot)>>,
 ) -> Box<dyn Read> {
     let id = row.id;
-    let view = move |db: &Settled<'_>| match app_password::look(db, id, number, now)? {
-        Some(_) => resume::snapshot(db, id, from, meta::epoch(db)?).map(Some),
+    let read = move |db: &Settled<'_>| match app_password::look(db, id, number, now)? {
+        Some(_) => resume::snapshot(db, id, from).map(Some),
         None => Ok(None),
     };
-    let done = move |outcome: Result<Option<Snapshot>, _>| {
-        done(outcome.map(|found| found.map(|snapshot| (row, snapshot))));
+    let done = move |outcome: Result<Option<View>, _>| {
+        done(outcome.map(|found| found.map(|view| (row, view.snapshot))));
     };
-    read_settled(Scope::Of(id), view, Box::new(done))
+    let unpacked = |view: &Option<View>| view.as_ref().map_or(0, |view| view.unpacked);
+    reader::read(Scope::Of(id), read, packed::after(shared, id, unpacked, done))
 }
 
 /// Writes a user who is new, or whose profile or role has changed.
@@ -158,7 +166,7 @@ fn sign_in_changed(
             Ok((row, _)) if !met(&row) => {}
             // A new user has no data, so the snapshot needs no read.
             Ok((row, Seen::New)) => done(Ok((row, resume::empty(after.committed)))),
-            Ok((row, _)) => after.shared.read(view(row, from, done)),
+            Ok((row, _)) => after.shared.read(view(after.shared, row, from, done)),
         },
     );
     shared.write_patiently(job);

@@ -4,11 +4,11 @@ mod store;
 
 use std::collections::BTreeMap;
 
+use crate::engine::{Connection, OptionalExtension, Transaction, params};
 use chat::{
     Mode, Secret, SecretKind, Settings, Site, SiteAct, SiteAuthor, SiteChange, SiteId, SiteNotChanged,
     SiteRole, Timestamp, may_be_named,
 };
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::counter::{self, Counted};
 use crate::dialect;
@@ -141,7 +141,7 @@ pub(crate) fn put_settings(db: &Connection, site: SiteId, settings: &Settings) -
 pub(crate) fn add_secret(db: &mut Connection, site: SiteId, secret: &Secret) -> Outcome<()> {
     let transaction = begin(db)?;
     let known = sql!("SELECT 1 FROM site WHERE id = $1");
-    if transaction.query_row(known, [site.0], |_| Ok(())).optional()?.is_some() {
+    if transaction.prepare_cached(known)?.query_row([site.0], |_| Ok(())).optional()?.is_some() {
         put_secrets(&transaction, site, std::slice::from_ref(secret), false)?;
         meta::bump_revision(&transaction)?;
     }
@@ -202,7 +202,7 @@ pub(crate) fn remove(db: &mut Connection, site: SiteId) -> Outcome<bool> {
 /// Removes the rest of removed sites.
 pub(crate) fn sweep(db: &mut Connection) -> Outcome<()> {
     let sites: Vec<u32> = db
-        .prepare("SELECT site FROM removed_site")?
+        .prepare_cached("SELECT site FROM removed_site")?
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     sites.into_iter().try_for_each(|site| remove_rows(db, SiteId(site)))
@@ -231,7 +231,7 @@ macro_rules! rows_of {
 }
 
 /// Statements that remove some rows of a site from a table, by its key.
-const ROWS: [(&str, &str); 60] = [
+const ROWS: [(&str, &str); 61] = [
     rows_of!("sent", "user, client_id"),
     rows_of!("milestone", "conversation, seq"),
     rows_of!("message_change", "conversation, position"),
@@ -272,6 +272,7 @@ const ROWS: [(&str, &str); 60] = [
     rows_of!("mention", "room, user, seq"),
     rows_of!("membership", "user, room"),
     rows_of!("room", "key"),
+    rows_of!("contact_list", "user"),
     rows_of!("contact", "user, other"),
     rows_of!("used_token", "jti"),
     rows_of!("request_day", "user"),
@@ -301,10 +302,10 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
     let indexed = meta::sent_indexed(db)? as i64;
     let transaction = begin(db)?;
     meta::name_position(&transaction)?;
-    transaction.execute(dialect::FORGET_WORDS_AFTER, [i64::from(site.0), indexed])?;
+    transaction.execute(dialect::FORGET_WORDS_AFTER.of(&transaction), [i64::from(site.0), indexed])?;
     transaction.execute(newest, [i64::from(site.0), indexed])?;
     transaction.commit()?;
-    let words = dialect::FORGET_WORDS_OF_SENT;
+    let words = dialect::FORGET_WORDS_OF_SENT.of(db);
     let messages =
         sql!("DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = $1 LIMIT $2)");
     for (table, rows) in ROWS {
@@ -324,15 +325,17 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
     Ok(())
 }
 
-fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
-    db.transaction_with_behavior(TransactionBehavior::Immediate)
+fn begin(db: &mut Connection) -> crate::engine::Result<Transaction<'_>> {
+    db.transaction()
 }
 
 // ---- reads ----
 
 pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
-    let snapshot = db.transaction()?;
-    read_all(&snapshot)
+    db.begin_read()?;
+    let sites = read_all(db);
+    db.rollback()?;
+    sites
 }
 
 fn read_all(db: &Connection) -> Outcome<Vec<Site>> {

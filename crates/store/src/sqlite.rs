@@ -1,18 +1,20 @@
 //! The store: its threads, its queues, its shutdown.
 
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use chat::StoreError;
-use rusqlite::Connection;
-
+use crate::contact::packed::Packing;
 use crate::dialect;
+use crate::engine::Connection;
+use crate::engine::postgres::{self, Place};
 use crate::fault::{self, Fault, Outcome};
 use crate::late::Late;
-use crate::open::{open, open_first, open_reader};
+use crate::migrate;
+use crate::open::{check_ours, connect, explain, open, open_first, open_reader};
 use crate::queue::{Queue, Refused};
 use crate::reader::{self, Read};
 use crate::stats::Counters;
@@ -20,6 +22,8 @@ use crate::turns::Turns;
 use crate::writer::{self, After, Write};
 use crate::written::Written;
 use crate::{OpenError, Options, Stats, site};
+use chat::StoreError;
+use rusqlite::OpenFlags;
 
 /// Chat's storage in one SQLite file. Several processes may open the same file: a running node and administration
 /// commands.
@@ -29,8 +33,30 @@ pub struct Sqlite {
     pub(crate) shared: Arc<Shared>,
     /// The connection for administration, which may block.
     admin: Mutex<Connection>,
+    at: At,
+    threads: Mutex<Threads>,
+}
+
+#[derive(Default)]
+struct Threads {
     writer: Option<JoinHandle<()>>,
     readers: Vec<JoinHandle<()>>,
+}
+
+/// Where the data is.
+enum At {
+    /// Of a store without threads.
+    Memory,
+    File(PathBuf),
+    /// With the term that the store's writes need.
+    Server(Box<Place>),
+}
+
+/// One connection for each thread of a store.
+struct Connections {
+    writer: Connection,
+    admin: Connection,
+    readers: Vec<Connection>,
 }
 
 /// State that the threads share.
@@ -41,6 +67,7 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) written: Written,
     pub(crate) late: Late,
+    pub(crate) packing: Packing,
     /// Replaces the threads in tests.
     pub(crate) turns: Option<Turns>,
 }
@@ -50,38 +77,158 @@ impl Sqlite {
     /// schema. Blocks. Starts the store's threads.
     pub fn open(path: &Path, options: Options) -> Result<Sqlite, OpenError> {
         let failed = |error| OpenError::Failed { path: path.to_owned(), error };
-        let writer = open_first(path, &options)?;
-        let mut admin = open(path, &Options { writer_cache_kib: 128, ..options })?;
+        let connections = Sqlite::connect_to_file(path, options)?;
+        Sqlite::start(connections, options, At::File(path.to_owned()), path, failed)
+    }
+
+    fn connect_to_file(path: &Path, options: Options) -> Result<Connections, OpenError> {
+        let mut connections = Connections {
+            writer: open_first(path, &options)?,
+            admin: open(path, &Options { writer_cache_kib: 128, ..options })?,
+            readers: Vec::new(),
+        };
+        for _ in 0..options.readers.max(1) {
+            connections.readers.push(open_reader(path, &options)?);
+        }
+        Ok(connections)
+    }
+
+    /// Connects to the PostgreSQL database at `url` (`postgres://user:password@host/name?sslmode=require`), and makes its
+    /// schema if it has none. Blocks. Starts the store's threads.
+    pub fn open_postgres(url: &str, options: Options) -> Result<Sqlite, OpenError> {
+        let place = Place::parse(url).map_err(|why| OpenError::Address { why })?;
+        Sqlite::open_server(place, options)
+    }
+
+    pub(crate) fn open_server(place: Place, options: Options) -> Result<Sqlite, OpenError> {
+        let connections = Sqlite::connect_to_server(&place, options)?;
+        let name = place.name.clone();
+        let at = At::Server(Box::new(place.clone()));
+        Sqlite::start(connections, options, at, Path::new(&name), move |error| failed_at(&place, error))
+    }
+
+    fn connect_to_server(place: &Place, options: Options) -> Result<Connections, OpenError> {
+        let failed = |error| failed_at(place, error);
+        let connect = || postgres::Connection::open(place).map_err(|error| failed(error.into()));
+        let writer = connect()?;
+        migrate_postgres(&writer, place, options)?;
+        let as_connection = |db| Connection::Postgres(Box::new(db));
+        let mut connections = Connections {
+            writer: as_connection(writer),
+            admin: as_connection(connect()?),
+            readers: Vec::new(),
+        };
+        for _ in 0..options.readers.max(1) {
+            connections.readers.push(as_connection(connect()?));
+        }
+        Ok(connections)
+    }
+
+    fn start(
+        connections: Connections,
+        options: Options,
+        at: At,
+        place: &Path,
+        failed: impl Fn(crate::engine::Error) -> OpenError,
+    ) -> Result<Sqlite, OpenError> {
+        let Connections { writer, mut admin, readers } = connections;
         site::sweep(&mut admin).or_else(|fault| match fault {
             Fault::Sql(error) => Err(failed(error)),
             Fault::Invalid(_) => Ok(()),
         })?;
-        let mut store = Sqlite::with(options, None, admin);
-        writer::catch_up(&writer, &store.shared.late).map_err(|fault| match fault {
+        let store = Sqlite::with(options, None, admin, at);
+        store.begin(writer, readers, place, failed)?;
+        Ok(store)
+    }
+
+    /// Brings the rows up to the log, and starts the threads.
+    fn begin(
+        &self,
+        writer: Connection,
+        readers: Vec<Connection>,
+        place: &Path,
+        failed: impl Fn(crate::engine::Error) -> OpenError,
+    ) -> Result<(), OpenError> {
+        writer::catch_up(&writer, &self.shared.late).map_err(|fault| match fault {
             Fault::Sql(error) => failed(error),
-            Fault::Invalid(why) => failed(rusqlite::Error::InvalidParameterName(why.into())),
+            Fault::Invalid(why) => failed(crate::engine::Error::Invalid(why)),
         })?;
-        let shared = Arc::clone(&store.shared);
-        let thread_failed = |error| thread_failed(path.to_owned(), &error);
-        for number in 0..options.readers.max(1) {
-            let (db, shared) = (open_reader(path, &options)?, Arc::clone(&shared));
+        let shared = Arc::clone(&self.shared);
+        let mut threads = self.threads();
+        let thread_failed = |error| thread_failed(place.to_owned(), &error);
+        for (number, db) in readers.into_iter().enumerate() {
+            let shared = Arc::clone(&shared);
             let thread = spawn(format!("store-read-{number}"), move || reader::run(&shared, &db, number));
-            store.readers.push(thread.map_err(thread_failed)?);
+            threads.readers.push(thread.map_err(thread_failed)?);
         }
         let thread = spawn("store-write".into(), move || {
             writer::run(&shared, &writer);
-            checkpoint(&writer);
+            if let Connection::Sqlite(writer) = &writer {
+                checkpoint(writer);
+            }
         });
-        store.writer = Some(thread.map_err(thread_failed)?);
-        Ok(store)
+        threads.writer = Some(thread.map_err(thread_failed)?);
+        Ok(())
+    }
+
+    /// Writes everything that is queued to disk and ends the threads, so that another process can work with the data. Requests fail
+    /// until [`resume`](Self::resume). Blocks.
+    pub fn pause(&self) {
+        let mut threads = self.threads();
+        // The writer first: its completions may still queue reads.
+        self.shared.writes.close();
+        threads.writer.take().into_iter().for_each(end);
+        self.shared.reads.close();
+        threads.readers.drain(..).for_each(end);
+    }
+
+    /// Opens the data again after [`pause`](Self::pause). An error if another process has migrated it to a newer schema. Blocks.
+    pub fn resume(&self) -> Result<(), OpenError> {
+        let options = self.shared.options;
+        let (connections, place, server) = match &self.at {
+            At::Memory => return Ok(()),
+            At::File(path) => (Sqlite::connect_to_file(path, options)?, path.clone(), None),
+            At::Server(place) => {
+                let connections = Sqlite::connect_to_server(place, options)?;
+                (connections, place.name.clone().into(), Some(place))
+            }
+        };
+        self.shared.writes.reopen();
+        self.shared.reads.reopen();
+        let failed = |error| match &server {
+            Some(server) => failed_at(server, error),
+            None => OpenError::Failed { path: place.clone(), error },
+        };
+        self.begin(connections.writer, connections.readers, &place, failed)
+    }
+
+    /// Checks without a change that this version can work with the file, or migrate it. A missing file is a new one.
+    pub fn check(path: &Path, options: &Options) -> Result<(), OpenError> {
+        if !path.exists() {
+            return Ok(());
+        }
+        let read = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let db = connect(path, read, options).map_err(|error| explain(path, error))?;
+        check_ours(&db, path)?;
+        let found = migrate::version(&db).map_err(|error| explain(path, error))?;
+        match found > migrate::NEWEST {
+            true => Err(OpenError::Newer { path: path.into(), found, known: migrate::NEWEST }),
+            false => Ok(()),
+        }
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// A store without threads.
     pub(crate) fn of(turns: Turns, admin: Connection) -> Sqlite {
-        Sqlite::with(Options::default(), Some(turns), admin)
+        // Tests have short lists.
+        let options = Options { pack_from: 1, ..Options::default() };
+        Sqlite::with(options, Some(turns), admin, At::Memory)
     }
 
-    fn with(options: Options, turns: Option<Turns>, admin: Connection) -> Sqlite {
+    fn with(options: Options, turns: Option<Turns>, admin: Connection, at: At) -> Sqlite {
         let shared = Arc::new(Shared {
             writes: Queue::new(options.queue, options.queue_bytes, 1),
             reads: Queue::new(options.queue, usize::MAX, options.readers),
@@ -89,9 +236,10 @@ impl Sqlite {
             options,
             written: Written::default(),
             late: Late::new(options.readers),
+            packing: Packing::default(),
             turns,
         });
-        Sqlite { shared, admin: Mutex::new(admin), writer: None, readers: Vec::new() }
+        Sqlite { shared, admin: Mutex::new(admin), at, threads: Mutex::default() }
     }
 
     /// Writes everything that is queued to disk, ends the threads and closes the file. Requests that other threads make
@@ -124,11 +272,7 @@ impl Sqlite {
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        // Close the writer first: its completions may still queue reads.
-        self.shared.writes.close();
-        self.writer.take().into_iter().for_each(end);
-        self.shared.reads.close();
-        self.readers.drain(..).for_each(end);
+        self.pause();
     }
 }
 
@@ -200,6 +344,13 @@ impl Shared {
     }
 }
 
+pub(crate) fn failed_at(place: &Place, error: crate::engine::Error) -> OpenError {
+    match error {
+        crate::engine::Error::Postgres(error) => OpenError::Server { place: place.name.clone(), error },
+        error => OpenError::Failed { path: place.name.clone().into(), error },
+    }
+}
+
 fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).spawn(|| {
         raise_priority();
@@ -219,8 +370,31 @@ fn thread_failed(path: PathBuf, error: &io::Error) -> OpenError {
     OpenError::Thread { path, error: error.to_string() }
 }
 
+pub(crate) fn migrate_postgres(
+    db: &postgres::Connection,
+    place: &Place,
+    options: Options,
+) -> Result<(), OpenError> {
+    let newest = crate::migrate::NEWEST;
+    let name = place.name.clone();
+    let failed = |error| failed_at(place, error);
+    let found = crate::migrate::postgres_version(db).map_err(failed)?;
+    if found < newest && !options.migrate {
+        return Err(OpenError::OlderServer { place: name, found, known: newest });
+    }
+    let epoch = RandomState::new().hash_one(&name) as u32;
+    let found = crate::migrate::migrate_postgres(db, epoch).map_err(failed)?;
+    if found > newest {
+        return Err(OpenError::NewerServer { place: name, found, known: newest });
+    }
+    if found < newest {
+        tracing::info!(from = found, to = newest, "migrated the database");
+    }
+    Ok(())
+}
+
 /// Copies the log into the database, so that the next start has none to read.
-fn checkpoint(db: &Connection) {
+fn checkpoint(db: &rusqlite::Connection) {
     if let Err(error) = dialect::run(db, dialect::EMPTY_LOG) {
         tracing::warn!(%error, "cannot empty the write-ahead log before the stop");
     }

@@ -1,7 +1,7 @@
 //! Stickers of a site, with their pictures. A site has few, and they are small.
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{Done, FileType, MOST_STICKERS, NewSticker, SiteId, Sticker, StickerId, StickerStore};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::counter::{self, Counted};
 use crate::fault::Outcome;
@@ -96,7 +96,7 @@ fn key(id: StickerId) -> [i64; 2] {
     [id.site.0.into(), id.number as i64]
 }
 
-fn read(row: &Row<'_>, site: SiteId) -> rusqlite::Result<Sticker> {
+fn read(row: &Row<'_>, site: SiteId) -> crate::engine::Result<Sticker> {
     Ok(Sticker {
         id: StickerId { site, number: row.get::<_, i64>(0)? as u64 },
         series: row.get(1)?,

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
     Act, ConversationId, Done, HistoryPage, InThread, MemberState, Refusal, Replies, Seq, SiteId,
     StoredMessage, ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId, is_left_out,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::contact::Blocked;
 use crate::fault::Outcome;
@@ -91,7 +91,7 @@ pub(crate) fn put(db: &Connection, place: &Place, root: &Root, named: &HashSet<u
     let at = place.position as i64;
     let sql = sql!(
         "INSERT INTO thread (site, room, root, replies, last, position) VALUES ($1, $2, $3, 1, $4, $5) \
-               ON CONFLICT (site, room, root) DO UPDATE SET replies = replies + 1, last = $4, position = $5 \
+               ON CONFLICT (site, room, root) DO UPDATE SET replies = thread.replies + 1, last = $4, position = $5 \
                RETURNING replies"
     );
     let values = params![site, room, below, time, at];

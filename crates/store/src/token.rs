@@ -1,7 +1,7 @@
 //! One-time tokens.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{SiteId, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 

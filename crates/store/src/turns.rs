@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use chat::{Position, StoreError};
+use rusqlite::OpenFlags;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags};
 
 use crate::dialect;
+use crate::engine::Connection;
 use crate::late::Late;
 use crate::open::connect;
 use crate::reader::{self, Performed, Read};
@@ -107,6 +108,7 @@ impl Sqlite {
 
     /// Simulates a killed process: queued requests do not run, and completions of committed writes are not called.
     pub fn crash(&self) {
+        self.shared.packing.forget();
         self.by_turns_or((), |turns, _| {
             let mut inner = turns.lock();
             let Inner { writes, reads, committed, answers, state, .. } = &mut *inner;
@@ -116,6 +118,11 @@ impl Sqlite {
             drop(inner);
             drop(forgotten);
         });
+    }
+
+    /// Removes the packed contact lists, and returns their number. The next reads are of the rows.
+    pub fn unpack_lists(&self) -> Result<usize, StoreError> {
+        self.admin(|db| Ok(db.execute("DELETE FROM contact_list", [])?))
     }
 
     /// From now on every write fails with this error, and reads succeed, as with a full disk. None ends this.
@@ -171,7 +178,7 @@ impl Sqlite {
 /// Three connections to one new database in memory.
 fn connections() -> rusqlite::Result<[Connection; 3]> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    static TEMPLATE: OnceLock<Mutex<Connection>> = OnceLock::new();
+    static TEMPLATE: OnceLock<Mutex<rusqlite::Connection>> = OnceLock::new();
     let name = format!("file:/kith-{}?vfs=memdb", NEXT.fetch_add(1, Relaxed));
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_URI;
@@ -179,7 +186,7 @@ fn connections() -> rusqlite::Result<[Connection; 3]> {
     let mut writer = open()?;
     // Copying an empty database takes a tenth of the time of all migrations.
     if TEMPLATE.get().is_none() {
-        let mut template = Connection::open_in_memory()?;
+        let mut template = rusqlite::Connection::open_in_memory()?;
         migrate::migrate(&mut template, 1)?;
         let _ = TEMPLATE.set(Mutex::new(template));
     }
@@ -189,7 +196,7 @@ fn connections() -> rusqlite::Result<[Connection; 3]> {
     }
     let [reader, admin] = [open()?, open()?];
     dialect::set(&reader, "query_only", true)?;
-    Ok([writer, reader, admin])
+    Ok([writer.into(), reader.into(), admin.into()])
 }
 
 impl Turns {

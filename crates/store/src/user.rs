@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     Level, MessagesAfterErasure, PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding,
     Sub, Timestamp, UserId, UserRow,
     directory::{finds, fold, fold_query, word_starts},
 };
-use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::counter::{self, Counted};
 use crate::fault::Outcome;
@@ -475,8 +475,8 @@ fn walk(
     while rows.len() <= limit as usize
         && let Some(next) = found.next()?
     {
-        if finds(text(next, 12)?, query) {
-            rows.push(row(site, next)?);
+        if finds(text(&next, 12)?, query) {
+            rows.push(row(site, &next)?);
         }
     }
     Ok(rows)
@@ -539,7 +539,7 @@ impl<'a> Subs<'a> {
     }
 }
 
-fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
+fn row(site: SiteId, row: &Row<'_>) -> crate::engine::Result<UserRow> {
     Ok(UserRow {
         id: UserId { site, num: row.get(0)? },
         profile: Profile {
@@ -563,21 +563,18 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
     })
 }
 
-pub(crate) fn sub(row: &Row<'_>, at: usize) -> rusqlite::Result<Sub> {
-    valid_sub(text(row, at)?, at)
+pub(crate) fn sub(row: &Row<'_>, at: usize) -> crate::engine::Result<Sub> {
+    valid_sub(text(row, at)?)
 }
 
-/// `at`: the column that the text comes from.
-pub(crate) fn valid_sub(text: &str, at: usize) -> rusqlite::Result<Sub> {
-    Sub::parse(text).ok_or_else(|| {
-        rusqlite::Error::FromSqlConversionFailure(at, Type::Text, "not a user id: the row is damaged".into())
-    })
+pub(crate) fn valid_sub(text: &str) -> crate::engine::Result<Sub> {
+    Sub::parse(text).ok_or_else(|| crate::engine::Error::Invalid("not a user id: the row is damaged"))
 }
 
-pub(crate) fn maybe_text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<Option<&'a str>> {
+pub(crate) fn maybe_text<'a>(row: &'a Row<'_>, at: usize) -> crate::engine::Result<Option<&'a str>> {
     Ok(row.get_ref(at)?.as_str_or_null()?)
 }
 
-pub(crate) fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
+pub(crate) fn text<'a>(row: &'a Row<'_>, at: usize) -> crate::engine::Result<&'a str> {
     Ok(row.get_ref(at)?.as_str()?)
 }

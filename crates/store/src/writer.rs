@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::engine::Connection;
 use chat::{ConversationId, Position, SiteId, StoreError, Timestamp, UserId};
-use rusqlite::Connection;
 
 use crate::conversation::{self, Direct, Side};
 use crate::counter::{self, Counted};
@@ -150,7 +150,9 @@ pub(crate) const CALM: Duration = Duration::from_secs(5);
 
 /// Frees SQLite's page cache of a connection.
 pub(crate) fn release_pages(db: &Connection) {
-    if let Err(error) = db.execute_batch(dialect::SHRINK_MEMORY) {
+    if let Connection::Sqlite(db) = db
+        && let Err(error) = db.execute_batch(dialect::SHRINK_MEMORY)
+    {
         tracing::warn!(%error, "cannot shrink the page cache");
     }
 }
@@ -189,10 +191,29 @@ pub(crate) fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<
 }
 
 fn attempts(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
+    let refused = attempts_until_known(batch, jobs);
+    batch.db.set_pipelining(true);
+    refused
+}
+
+fn attempts_until_known(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
     let mut refused = vec![None; jobs.len()];
+    let mut may_repeat = true;
     loop {
         match attempt(batch, jobs, &mut refused) {
             Ok(()) => return refused,
+            // PostgreSQL has restarted, or another server has taken over. Nothing of the attempt is stored.
+            Err(Undone::All(fault)) if may_repeat && fault.is_away() => {
+                tracing::warn!(?fault, jobs = jobs.len(), "repeating a commit");
+                batch.abandon();
+                may_repeat = false;
+            }
+            // The error of a write that was sent ahead comes later, so it is not known whose it is.
+            Err(Undone::All(fault) | Undone::Job(_, fault))
+                if !fault.concerns_all() && batch.db.set_pipelining(false) =>
+            {
+                batch.abandon();
+            }
             Err(Undone::Job(job, fault)) => {
                 tracing::error!(?fault, "a write failed");
                 batch.abandon();
@@ -569,12 +590,18 @@ impl<'c> Batch<'c> {
     }
 
     fn begin(&mut self) -> Outcome<()> {
-        self.db.prepare_cached(dialect::BEGIN_WRITE)?.execute([])?;
+        self.db.begin_write()?;
         let version = meta::data_version(self.db)?;
         if self.state.version != Some(version) {
             self.forget();
             self.state.epoch = meta::epoch(self.db)?;
-            self.state.number = meta::position(self.db, self.state.epoch)?.number;
+            let known =
+                mem::replace(&mut self.state.number, meta::position(self.db, self.state.epoch)?.number);
+            if self.state.number < known && self.db.is_postgres() {
+                // A standby without the newest commits has taken over. Clients must reload.
+                tracing::error!(known, found = self.state.number, "the database has lost commits");
+                self.state.epoch = meta::renew_epoch(self.db)?;
+            }
             self.state.committed = self.state.number;
             (self.state.named, self.state.logged) = (meta::named_position(self.db)?, 0);
             self.state.sent.load(self.db)?;
@@ -595,7 +622,7 @@ impl<'c> Batch<'c> {
         let begin = Instant::now();
         let outcome = self.begin().and_then(|()| {
             self.state.indexed.index_next(self.db, self.state.committed, time)?;
-            self.db.prepare_cached("COMMIT")?.execute([])?;
+            self.db.commit()?;
             Ok(())
         });
         if let Err(fault) = &outcome {
@@ -610,16 +637,17 @@ impl<'c> Batch<'c> {
     pub(crate) fn index_client_ids(&mut self) -> Outcome<()> {
         self.begin()?;
         self.state.sent.move_all(self.db, self.state.committed)?;
-        self.db.prepare_cached("COMMIT")?.execute([])?;
+        self.db.commit()?;
         Ok(())
     }
 
     /// Copies the log into the database and truncates it. If a reader prevents this, the next commit tries again.
     fn empty_log(&mut self) {
-        if !self.state.empties_log || !self.db.is_autocommit() {
+        let Connection::Sqlite(db) = self.db else { return };
+        if !self.state.empties_log || !db.is_autocommit() {
             return;
         }
-        let emptied = self.db.query_row(dialect::EMPTY_LOG, [], |row| row.get::<_, i64>(0));
+        let emptied = db.query_row(dialect::EMPTY_LOG, [], |row| row.get::<_, i64>(0));
         match emptied {
             Ok(busy) => self.state.empties_log = busy != 0,
             Err(error) => tracing::warn!(%error, "cannot remove erased data from the write-ahead log"),
@@ -643,7 +671,7 @@ impl<'c> Batch<'c> {
             self.state.named = number;
         }
         self.late.add(self.state.newly_late.drain(..), self.state.committed + 1);
-        self.db.prepare_cached("COMMIT")?.execute([])?;
+        self.db.commit()?;
         self.state.committed = self.state.number;
         if !self.state.settled.is_empty() {
             self.late.settle(self.state.settled.drain(..), self.state.committed);
@@ -661,7 +689,7 @@ impl<'c> Batch<'c> {
 
     fn abandon(&mut self) {
         if !self.db.is_autocommit()
-            && let Err(error) = self.db.execute_batch("ROLLBACK")
+            && let Err(error) = self.db.rollback()
         {
             tracing::error!(%error, "cannot roll back a failed transaction");
         }

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::engine::{Connection, params};
 use chat::{SiteId, UserId};
-use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
 use crate::meta;
@@ -35,7 +35,7 @@ impl Written {
         let indexed = meta::sent_indexed(db)?;
         // A slice that is moving into the index already has rows there. They are counted from the log, so skip them.
         let sql = sql!(
-            "SELECT count(*) FROM (SELECT 1 FROM sent WHERE site = $1 AND user = $2 AND position <= $3 LIMIT $4) AS some"
+            "SELECT count(*) FROM (SELECT 1 FROM sent WHERE site = $1 AND user = $2 AND position <= $3 LIMIT $4) AS older"
         );
         let values = params![user.site.0, user.num, indexed as i64, most];
         let older: u32 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;

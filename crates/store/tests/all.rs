@@ -1,4 +1,4 @@
-//! The tests of the store on SQLite, in one binary that is linked once. `conformance` has what every store must do.
+//! The tests of the store on SQLite, and of what is special on PostgreSQL, in one binary that is linked once. `conformance` has what every store must do.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -13,7 +13,11 @@ mod late_rows;
 mod message_changes;
 mod model;
 mod opening;
+mod packed_lists;
 mod plain;
+mod postgres;
+mod postgres_faults;
+mod postgres_schema;
 mod rich_rows;
 mod rooms_model;
 mod rooms_rules;

@@ -3,7 +3,7 @@
 use crate::asking;
 
 use asking::{Directory, NOW, add_site, ask, profile, put, say, snapshot, sub};
-use chat::{ContactStore, Profile, Relation, Side, SiteId, UserId, UserStore};
+use chat::{ContactCard, ContactStore, Profile, Relation, Side, SiteId, UserId, UserStore};
 use store::bulk::{Counts, Import, ImportError};
 use store::{OpenError, Options, Sqlite};
 
@@ -17,6 +17,10 @@ fn people() -> Vec<Profile> {
     let mut people: Vec<Profile> = ["ann", "bob", "carl"].map(|id| profile(id, &id.to_uppercase())).into();
     people[1].avatar = Some("/bob.webp".into());
     people
+}
+
+fn card(row: &ContactCard<'_>) -> Profile {
+    Profile { sub: row.sub(), name: row.name.into(), avatar: row.avatar.map(Into::into), guest: row.guest }
 }
 
 /// Ann is a contact of both others, who are not contacts of each other.
@@ -50,7 +54,7 @@ fn users_and_contacts_are_there_and_a_second_time_changes_nothing() {
             .collect::<Vec<_>>()
     };
     let page = ask(|done| store.contacts(ids[0], None, 9, done));
-    let rows: Vec<_> = page.rows.iter().map(|row| (row.id, row.profile.clone(), row.side)).collect();
+    let rows: Vec<_> = page.rows.iter().map(|row| (row.id, card(&row), row.side)).collect();
     let friend = |at: usize| (ids[at], people()[at].clone(), Side::CONTACT);
     assert_eq!(rows, [friend(1), friend(2)]);
     assert_eq!(ask(|done| store.relation(ids[0], ids[2], done)), FRIENDS);
@@ -97,7 +101,41 @@ fn a_new_card_reaches_imported_lists() {
     let card = Profile { avatar: None, ..profile("bob", "Bobby") };
     ask(|done| store.put_user(site, card.clone(), NOW, done));
     let page = ask(|done| store.contacts(ids[0], None, 9, done));
-    assert_eq!(page.rows[0].profile, card);
+    assert_eq!(page.rows.get(0).map(|row| self::card(&row)), Some(card));
+}
+
+#[test]
+fn a_later_import_renews_packed_lists_also_those_that_grow_too_long() {
+    let directory = Directory::quick();
+    let site = add_site(&open(&directory), "forum");
+    let many = |from: u32, to: u32| (from..to).map(|n| profile(&format!("user-{n:04}"), &"n".repeat(60)));
+    let lengths = |ids: &[UserId]| {
+        let store = open(&directory);
+        let length = |id: &UserId| snapshot(&store, *id, None).contacts.rows.len();
+        let lengths: Vec<usize> = ids.iter().map(length).collect();
+        store.close();
+        lengths
+    };
+    let mut import = Import::open(&directory.file()).expect("nobody has it open");
+    let ids = import.users(site, many(0, 40), NOW).expect("it works");
+    import.contacts(ids[0], ids[1..20].iter().copied()).expect("it works");
+    import.contacts(ids[1], ids[2..4].iter().copied()).expect("it works");
+    import.contacts(ids[2], [ids[1]]).expect("it works");
+    import.finish().expect("it works");
+    assert_eq!(lengths(&ids[..2]), [19, 2]);
+    // 16 KiB have room for some 180 of these names.
+    let mut import = Import::open(&directory.file()).expect("nobody has it open");
+    let more = import.users(site, many(100, 400), NOW).expect("it works");
+    import.contacts(ids[0], more.iter().copied()).expect("it works");
+    import.contacts(ids[1], ids[4..9].iter().copied()).expect("it works");
+    // A new name, after contacts: the triggers are on again.
+    import.users(site, [profile("user-0002", "Zoe")], NOW).expect("it works");
+    import.finish().expect("it works");
+    assert_eq!(lengths(&ids[..2]), [50, 7], "the first page of the long list, and all of the short one");
+    let store = open(&directory);
+    let names: Vec<String> =
+        snapshot(&store, ids[1], None).contacts.rows.iter().map(|card| card.name.to_owned()).collect();
+    assert_eq!(names.last().map(String::as_str), Some("Zoe"));
 }
 
 #[test]

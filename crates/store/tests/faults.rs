@@ -23,10 +23,10 @@ fn open(path: &Path) -> Sqlite {
     Sqlite::open(path, Options::default()).expect("it opens")
 }
 
-/// Runs one test of this file again in a process of its own, with arguments.
-fn child(test: &str, path: &Path, round: u32) -> Child {
+/// Runs one test again in a process of its own, with arguments.
+pub(crate) fn child(test: &str, path: &Path, round: u32) -> Child {
     Command::new(std::env::current_exe().expect("a test has a file"))
-        .args(["--exact", &format!("faults::{test}"), "--nocapture"])
+        .args(["--exact", test, "--nocapture"])
         .env(PATH, path)
         .env(ROUND, round.to_string())
         .stdout(Stdio::piped())
@@ -35,7 +35,7 @@ fn child(test: &str, path: &Path, round: u32) -> Child {
 }
 
 /// The arguments of the parent process; None in a usual run of the tests.
-fn wanted() -> Option<(PathBuf, u32)> {
+pub(crate) fn wanted() -> Option<(PathBuf, u32)> {
     let path = std::env::var_os(PATH)?.into();
     Some((path, std::env::var(ROUND).ok()?.parse().ok()?))
 }
@@ -81,7 +81,7 @@ fn what_was_acknowledged_before_kill_9_is_there_once_and_in_order() {
     }
     let mut acknowledged: HashMap<String, Seq> = HashMap::new();
     for round in 0..10 {
-        let mut child = child("appends_until_killed", &path, round);
+        let mut child = child("faults::appends_until_killed", &path, round);
         let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
         let before = acknowledged.len();
         let mut killed = false;
@@ -181,7 +181,7 @@ fn changes_that_were_answered_before_kill_9_are_there_whole() {
         snapshot(&store, bob, None).position
     };
     for round in 1..6 {
-        let mut child = child("changes_until_killed", &path, round);
+        let mut child = child("faults::changes_until_killed", &path, round);
         let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
         let mut answered: HashMap<u64, String> = HashMap::new();
         let mut count = 0;
@@ -233,7 +233,7 @@ fn two_processes_share_a_file_and_see_each_others_changes() {
     let forum = add_site(&store, "forum");
     let (ann, bob) = (put(&store, forum, "ann"), put(&store, forum, "bob"));
     let revision = store.revision().expect("the store works");
-    let mut other = child("administers_and_appends_beside_another", &directory.file(), 0);
+    let mut other = child("faults::administers_and_appends_beside_another", &directory.file(), 0);
     let mut positions = Vec::new();
     for number in 0..200 {
         positions.push(say(&store, ann, bob, &format!("ann-{number}"), "hello").position);
@@ -326,6 +326,77 @@ fn a_full_disk_refuses_writes_goes_on_reading_and_recovers_by_itself() {
     assert_eq!(acknowledged, (1..=acknowledged.len() as u64).map(Seq).collect::<Vec<_>>());
     store.close();
     assert_eq!(seqs(&open(&file), direct(ann, bob)), acknowledged);
+}
+
+/// From now on, every flush of a file fails in this process.
+#[cfg(target_os = "linux")]
+fn fail_flushes() {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
+    let rules = [libc::SYS_fsync, libc::SYS_fdatasync].map(|call| (call, Vec::new())).into();
+    let fail = SeccompAction::Errno(libc::EIO as u32);
+    let arch = std::env::consts::ARCH.try_into().expect("an architecture with filters");
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, fail, arch).expect("a filter");
+    let program = BpfProgram::try_from(filter).expect("a program");
+    apply_filter_all_threads(&program).expect("the kernel filters");
+}
+
+#[cfg(target_os = "linux")]
+fn tell(line: &str) {
+    std::io::stdout().write_all(format!("{line}\n").as_bytes()).expect("somebody reads");
+}
+
+/// Appends to one conversation, one message at a time. After 500 messages flushes fail, and 50 more are tried.
+#[cfg(target_os = "linux")]
+#[test]
+fn appends_until_flushes_fail() {
+    let Some((path, _)) = wanted() else { return };
+    let store = open(&path);
+    let (ann, bob) = ids();
+    let append = |number: u64| {
+        let id = format!("0-{number}");
+        let outcome = try_ask(|done| store.append(message(ann, bob, &id, "hello"), done));
+        tell(&match &outcome {
+            Ok(appended) => format!("ack {} {id}", appended.seq.0),
+            Err(_) => format!("refused {id}"),
+        });
+        outcome
+    };
+    let flushed: Vec<Seq> = (0..500).map(|number| append(number).expect("the store works").seq).collect();
+    fail_flushes();
+    for number in 500..550 {
+        assert_eq!(append(number), Err(StoreError::DiskFull), "nothing is acknowledged that is not on disk");
+    }
+    assert_eq!(seqs(&store, direct(ann, bob)), flushed, "reads go on, without what was refused");
+    assert_eq!(snapshot(&store, bob, None).conversations.rows[0].unread, 500);
+    tell("done");
+    // Without a close, as at a crash.
+    std::process::abort();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_message_whose_flush_failed_is_refused_and_stored_once_when_it_is_repeated() {
+    let directory = Directory::new();
+    let path = directory.file();
+    let (ann, bob) = ids();
+    {
+        let store = open(&path);
+        let site = add_site(&store, "forum");
+        assert_eq!((put(&store, site, "ann"), put(&store, site, "bob")), (ann, bob));
+    }
+    let mut child = child("faults::appends_until_flushes_fail", &path, 0);
+    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let lines: Vec<String> = lines.map_while(Result::ok).collect();
+    child.wait().expect("it has ended");
+    assert!(lines.iter().any(|line| line == "done"), "{:?}", lines.last());
+    assert_eq!(lines.iter().filter(|line| line.starts_with("refused ")).count(), 50);
+    let acknowledged: HashMap<String, Seq> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("ack ")?.split_once(' '))
+        .map(|(seq, id)| (id.to_owned(), Seq(seq.parse().expect("a whole line"))))
+        .collect();
+    assert_eq!(acknowledged.len(), 500);
+    check_after_kill(&open(&path), &acknowledged, 0);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use crate::asking;
 use crate::plain;
+use crate::postgres;
 
 use asking::{Directory, NOW, ask, direct, put_named, sub};
 use chat::{
@@ -584,6 +585,36 @@ proptest! {
     fn it_answers_as_plain_collections_do(steps in proptest::collection::vec(step(), 1..160)) {
         compare(&steps);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn postgresql_answers_as_plain_collections_do(steps in proptest::collection::vec(step(), 1..160)) {
+        let url = postgres::database();
+        compare_one(&steps, || Box::new(postgres::open(&url)));
+    }
+}
+
+/// As [`compare`], for one store with threads.
+fn compare_one(steps: &[Step], open: impl Fn() -> Box<Sqlite>) {
+    let mut plain = Subject::new(Tested::Plain(Box::default()));
+    let mut store = Subject::new(Tested::Store(open()));
+    let mut removed = Vec::new();
+    for step in steps {
+        if let Step::RemoveSite { site } = step {
+            removed.push(SiteId(*site));
+        }
+        if !step.site().is_some_and(|site| removed.contains(&site)) {
+            assert_eq!(store.take(step), plain.take(step), "{step:?}");
+        }
+    }
+    let wanted = all(&mut plain);
+    same(&all(&mut store), &wanted);
+    drop(store.tested);
+    store.tested = Tested::Store(open());
+    same(&all(&mut store), &wanted);
 }
 
 /// Cursors and queries come from clients.

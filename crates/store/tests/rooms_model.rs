@@ -2,8 +2,10 @@
 //! caches before each request. Messages have numbers without gaps, and a repeated message has its first number.
 
 use crate::asking;
+use crate::postgres;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use asking::{Directory, NOW, add_site, ask, profile, put, since};
 use chat::{
@@ -33,7 +35,6 @@ struct Pair {
     now: u64,
     position: [Position; 2],
     links: u64,
-    _directory: Directory,
 }
 
 /// The messages of rooms as plain collections.
@@ -45,17 +46,31 @@ struct Posted {
 
 #[test]
 fn two_stores_answer_the_same() {
+    let directory = Directory::quick();
+    compare(0..12, |seed| {
+        let path = directory.path().join(format!("{seed}.db"));
+        Sqlite::open(&path, Options::default()).expect("it opens")
+    });
+}
+
+/// The differential test of the engines: the same random history for SQLite and PostgreSQL.
+#[test]
+fn two_engines_answer_the_same() {
+    compare(100..102, |_| postgres::store());
+}
+
+fn compare(seeds: Range<u64>, open: impl Fn(u64) -> Sqlite) {
     let steps = 400;
-    let mut posts = 0;
-    for seed in 0..12 {
+    let (mut posts, count) = (0, seeds.end - seeds.start);
+    for seed in seeds {
         let mut rng = StdRng::seed_from_u64(seed);
-        let mut pair = Pair::new();
+        let mut pair = Pair::new(open(seed));
         for step in 0..steps {
             pair.step(&mut rng, &format!("seed {seed} step {step}"));
         }
         posts += pair.posted.by_room.values().map(Vec::len).sum::<usize>();
     }
-    assert!(posts > 200, "{posts} messages are too few to tell anything");
+    assert!(posts as u64 > 16 * count, "{posts} messages are too few to tell anything");
 }
 
 impl Posted {
@@ -95,9 +110,8 @@ impl Posted {
 }
 
 impl Pair {
-    fn new() -> Pair {
-        let directory = Directory::quick();
-        let on_disk = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
+    /// `on_disk`: an empty store with threads.
+    fn new(on_disk: Sqlite) -> Pair {
         let stores = [Box::new(Sqlite::in_memory()), Box::new(on_disk)];
         let [(users, stranger, forgetful), (same, _, on_disk)] = stores.each_ref().map(|store| {
             let (site, other) = (add_site(&**store, "forum"), add_site(&**store, "other"));
@@ -109,17 +123,7 @@ impl Pair {
         let position = [forgetful, on_disk];
         let [forgetful, on_disk] = stores;
         let posted = Posted::default();
-        Pair {
-            forgetful,
-            on_disk,
-            posted,
-            users,
-            stranger,
-            now: NOW.0,
-            position,
-            links: 0,
-            _directory: directory,
-        }
+        Pair { forgetful, on_disk, posted, users, stranger, now: NOW.0, position, links: 0 }
     }
 
     fn stores(&self) -> [&dyn Store; 2] {

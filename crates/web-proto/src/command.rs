@@ -161,6 +161,16 @@ pub enum Command<'a> {
         #[serde(borrow)]
         user: Cow<'a, str>,
     },
+    /// Set the user's own name of a contact, which nobody else sees. Answered by a `contact` event with `re`, which all
+    /// devices of the user get. `not_allowed`: the other user is not on the contact list.
+    ContactName {
+        rid: u64,
+        #[serde(borrow)]
+        user: Cow<'a, str>,
+        /// At most 64 characters. Without it, or if nothing visible is left of it, the own name ends.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        name: Option<Cow<'a, str>>,
+    },
     /// A page of the user's contacts, requests and blocked users, sorted by name.
     Contacts {
         rid: u64,
@@ -398,6 +408,25 @@ pub enum Command<'a> {
         /// is recorded, and shown to this user if they are a member.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         reason: Option<Cow<'a, str>>,
+    },
+    /// Set the own nickname in a room, which all its members see in place of the display name. Answered by `nicknames`.
+    /// `user_exists`: another member has this nickname, or this display name and no nickname.
+    Nickname {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        /// One line of at most 100 bytes. Absent or empty: the display name again.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        nickname: Option<Cow<'a, str>>,
+    },
+    /// The nicknames of some users in a room that has any.
+    Nicknames {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        /// At most 100.
+        #[serde(borrow)]
+        users: Vec<Cow<'a, str>>,
     },
     /// A page of a room's members: owners, moderators, members, muted members, each group sorted by name.
     Members {
@@ -661,9 +690,9 @@ impl<'a> Command<'a> {
             };
         }
         address! {
-            Vote ClosePoll DropPreview Stickers Contact Contacts People Profiles Profile Conversations Conversation
+            Vote ClosePoll DropPreview Stickers Contact ContactName Contacts People Profiles Profile Conversations Conversation
             History Thread Threads Edit Delete React Pin Pins CreateRoom ChangeRoom Join Leave CloseRoom Member
-            Members MakeLink Links TakeBackLink OpenLink JoinLink Rooms Search Request Report Reports Audit Notices Settings
+            Members Nickname Nicknames MakeLink Links TakeBackLink OpenLink JoinLink Rooms Search Request Report Reports Audit Notices Settings
             Configure TestFilter Notifications Devices SignOut AppPasswords CreateAppPassword RevokeAppPassword Export
             RemoveAccount Resume Token
         }
@@ -688,7 +717,7 @@ impl<'a> Command<'a> {
             Command::Call { .. } => &["call"],
             Command::GroupCall { .. } => &["group_call"],
             Command::Watch { .. } => &["watching", "presence"],
-            Command::Contact { .. } => &["contact"],
+            Command::Contact { .. } | Command::ContactName { .. } => &["contact"],
             Command::Contacts { .. } => &["contacts"],
             Command::People { .. } => &["people"],
             Command::Profiles { .. } => &["profiles"],
@@ -706,6 +735,7 @@ impl<'a> Command<'a> {
             Command::Pins { .. } => &["pins"],
             Command::Leave { .. } | Command::CloseRoom { .. } => &["left"],
             Command::Member { .. } => &["member"],
+            Command::Nickname { .. } | Command::Nicknames { .. } => &["nicknames"],
             Command::Members { .. } => &["members"],
             Command::MakeLink { .. } => &["link"],
             Command::Links { .. } | Command::TakeBackLink { .. } => &["links"],

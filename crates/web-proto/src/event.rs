@@ -283,6 +283,13 @@ pub enum Event<'a> {
         #[serde(borrow)]
         member: Member<'a>,
     },
+    /// Answer to `nickname` and `nicknames`.
+    Nicknames {
+        re: u64,
+        /// The requested users who have a nickname in the room.
+        #[serde(borrow)]
+        names: Vec<Nickname<'a>>,
+    },
     /// Answer to `members`.
     Members {
         re: u64,
@@ -1120,10 +1127,10 @@ pub struct Contact<'a> {
     #[serde(flatten, borrow)]
     pub person: Person<'a>,
     pub state: ContactState,
-    /// This user's own name for the contact, which nobody else sees. A welcome leaves it out.
+    /// This user's own name for the contact, which nobody else sees.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub own_name: Option<Cow<'a, str>>,
-    /// The groups into which this user's apps have sorted the contact. A welcome leaves them out.
+    /// The groups into which this user's apps have sorted the contact. A welcome of a first page leaves them out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Cow<'a, str>>>,
 }
@@ -1446,6 +1453,20 @@ pub struct Room<'a> {
     /// Largest number of members, by the room's own limit. 0: the site's limit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub max_members: u64,
+    /// Another number after each change of a member's nickname in the room. 0: no member has had one. Clients that show
+    /// the room request them by `nicknames`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub nicknames: u64,
+}
+
+/// The name that a member has chosen for one room.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Nickname<'a> {
+    #[serde(borrow)]
+    pub user: Cow<'a, str>,
+    #[serde(borrow)]
+    pub nickname: Cow<'a, str>,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -30,9 +30,10 @@ pub use command::{
 pub use event::{
     AppPassword, AuditEntry, Choice, Contact, ContactState, Conversation, Device, Event, ExportedItem, File,
     FilterAct, FilterHit, FilterKind, FormerBody, Forwarded, Gap, Held, HeldState, Invitation, Left,
-    LeftReason, Limits, Link, Listed, MailDigest, Member, Message, Notice, NoticeKind, OwnProfile, Person,
-    Poll, PollCounts, Presence, Preview, Profile, PutReaction, Reaction, ReactionCount, Renamed, Replies,
-    Report, ReportLine, RequestState, Room, SiteAccess, SiteState, Sticker, Thread, ThreadCount, Welcome,
+    LeftReason, Limits, Link, Listed, MailDigest, Member, Message, Nickname, Notice, NoticeKind, OwnProfile,
+    Person, Poll, PollCounts, Presence, Preview, Profile, PutReaction, Reaction, ReactionCount, Renamed,
+    Replies, Report, ReportLine, RequestState, Room, SiteAccess, SiteState, Sticker, Thread, ThreadCount,
+    Welcome,
 };
 pub use group_call::{GroupAction, GroupCall, GroupNews, Participant};
 pub use parse::Reject;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 65] = [
+const NAMES: [&str; 68] = [
     "hello",
     "send",
     "poll",
@@ -29,6 +29,7 @@ const NAMES: [&str; 65] = [
     "presence",
     "watch",
     "contact",
+    "contact_name",
     "contacts",
     "people",
     "profiles",
@@ -52,6 +53,8 @@ const NAMES: [&str; 65] = [
     "close_room",
     "member",
     "members",
+    "nickname",
+    "nicknames",
     "make_link",
     "links",
     "take_back_link",

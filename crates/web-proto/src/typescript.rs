@@ -81,6 +81,7 @@ fn file() -> String {
     declare::<FilterHit<'_>>(&mut out);
     declare::<FilterKind>(&mut out);
     declare::<Room<'_>>(&mut out);
+    declare::<Nickname<'_>>(&mut out);
     declare::<Member<'_>>(&mut out);
     declare::<Listed<'_>>(&mut out);
     declare::<Link<'_>>(&mut out);

@@ -180,6 +180,7 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             action,
             user
         }),
+        (rid(), text(), opt()).prop_map(|(rid, user, name)| Command::ContactName { rid, user, name }),
         (rid(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Contacts { rid, after, limit }),
         (rid(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::People {
             rid,
@@ -309,6 +310,16 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         ),
         (rid(), text(), limit(), limit()).prop_map(|(rid, conversation, hours, uses)| {
             Command::MakeLink { rid, conversation, hours, uses }
+        }),
+        (rid(), text(), opt()).prop_map(|(rid, conversation, nickname)| Command::Nickname {
+            rid,
+            conversation,
+            nickname
+        }),
+        (rid(), text(), vec(text(), 0..3)).prop_map(|(rid, conversation, users)| Command::Nicknames {
+            rid,
+            conversation,
+            users
         }),
         (rid(), text()).prop_map(|(rid, conversation)| Command::Links { rid, conversation }),
         (rid(), text(), text()).prop_map(|(rid, conversation, code)| Command::TakeBackLink {
@@ -539,6 +550,10 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             re,
             members,
             next
+        }),
+        (any::<u64>(), vec((text(), text()), 0..3)).prop_map(|(re, names)| Event::Nicknames {
+            re,
+            names: names.into_iter().map(|(user, nickname)| Nickname { user, nickname }).collect()
         }),
         (any::<u64>(), text(), link()).prop_map(|(re, conversation, link)| Event::Link {
             re,
@@ -954,10 +969,28 @@ fn reaction() -> impl Strategy<Value = Reaction<'static>> {
 }
 
 fn room() -> impl Strategy<Value = Room<'static>> {
-    let said = (option::of(role()), any::<[u64; 3]>(), any::<bool>());
+    let said = (option::of(role()), any::<[u64; 4]>(), any::<bool>());
     (text(), room_kind(), said, [opt(), opt(), opt(), opt()]).prop_map(
-        |(name, kind, (role, [members, slow_ms, max_members], frozen), [topic, avatar, picture, page])| {
-            Room { name, kind, role, members, topic, avatar, picture, page, slow_ms, frozen, max_members }
+        |(
+            name,
+            kind,
+            (role, [members, slow_ms, max_members, nicknames], frozen),
+            [topic, avatar, picture, page],
+        )| {
+            Room {
+                name,
+                kind,
+                role,
+                members,
+                topic,
+                avatar,
+                picture,
+                page,
+                slow_ms,
+                frozen,
+                max_members,
+                nicknames,
+            }
         },
     )
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use chat::Node;
+use chat::Port;
 use edge::Mailboxes;
 use http_proto::proxies::TrustedProxies;
 
@@ -105,7 +105,7 @@ impl WebConfig {
 
 /// State that the gateways of all workers share.
 pub struct Shared {
-    pub node: Arc<Node>,
+    pub node: Port,
     pub mailboxes: Mailboxes<Mail>,
     pub config: WebConfig,
     pub assets: Assets,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chat::{Delivery, Event, Node, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
-use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
+use chat::{Delivery, Event, Outbox, Port, SessionHandle, SessionId, Timestamp, Welcome};
+use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Moves, Now, Protocol};
 use http_proto::head::Offence;
 use web_proto::Code;
 
@@ -287,7 +287,7 @@ pub struct Gateway {
 
 /// Ends a session whose welcome is not delivered: its connection has gone, or a worker has panicked.
 struct Unwelcomed<'a> {
-    node: &'a Node,
+    node: &'a Port,
     session: SessionId,
     now: Timestamp,
 }
@@ -540,6 +540,30 @@ impl Protocol for Gateway {
             let session = SessionId { user: live.user, handle: SessionHandle(handle.to_bits()) };
             self.shared.node.disconnected(session, false, timestamp(now));
         }
+    }
+
+    fn moves(conn: &Conn) -> Moves {
+        crate::hand_over::moves(conn)
+    }
+
+    fn rest(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        self.rest_before_move(conn, io);
+    }
+
+    fn export(&self, conn: &Conn, _: Now, into: &mut Vec<u8>) -> bool {
+        Gateway::export_conn(conn, into)
+    }
+
+    fn import(&mut self, state: &[u8], io: &mut Io<'_>) -> Option<Conn> {
+        self.import_conn(state, io)
+    }
+
+    fn export_state(&self, _: Now, into: &mut Vec<u8>) {
+        self.export_sessions(into);
+    }
+
+    fn import_state(&mut self, state: &[u8], now: Now) -> Vec<Handle> {
+        self.import_sessions(state, now)
     }
 
     fn work(mail: &Mail) -> usize {

@@ -20,6 +20,7 @@ mod fair_queue;
 pub mod files;
 mod framing;
 mod gateway;
+mod hand_over;
 mod ice;
 mod import;
 mod key;
@@ -47,6 +48,7 @@ pub use import::{IMPORT_LINE_BYTES, parse_import_line};
 pub use key::{SessionKeys, is_same};
 pub use live::ECHO_BYTES;
 pub use own_pictures::{made_picture, own_picture_routes, path as own_picture_path};
+pub use pieces::pass_on_in_pieces;
 pub use rest::Client;
 pub use site_api::{NotMade, new_sticker, site_api, sticker_routes};
 

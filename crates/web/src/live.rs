@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use chat::{Delivery, Event, Node, Refusal, SessionHandle, SessionId, UserId, WhenBehind, WhenSlow};
+use chat::{Delivery, Event, Port, Refusal, SessionHandle, SessionId, UserId, WhenBehind, WhenSlow};
 use edge::{Conns, Handle, Io, Now};
 use http_proto::head::Head;
 use http_proto::websocket::{
     CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
 };
+use serde::{Deserialize, Serialize};
 use web_proto::{Code, Command};
 
 use crate::WebConfig;
@@ -30,11 +31,11 @@ const STRIKES_END_AFTER_SECONDS: u32 = 10;
 
 /// A WebSocket of our protocol.
 pub(crate) struct Socket {
-    reader: Reader,
-    phase: Phase,
+    pub(crate) reader: Reader,
+    pub(crate) phase: Phase,
 }
 
-enum Phase {
+pub(crate) enum Phase {
     /// Waits for the hello. A thin pointer keeps every connection small.
     BeforeHello(Option<Box<Visitor>>),
     /// Has sent its hello. The gateway reads nothing until the answer.
@@ -60,8 +61,17 @@ pub(crate) struct Live {
     presence_missed: bool,
 }
 
+/// A session in the form in which one process hands it to its successor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LiveRecord {
+    user: UserId,
+    received: u32,
+    lag: Lag,
+    presence_missed: bool,
+}
+
 /// Whether a session keeps up with its events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Lag {
     None,
     /// Its queue was dropped. `behind` is not sent yet, because the client reads nothing.
@@ -81,6 +91,11 @@ pub(crate) enum Reply {
 impl Live {
     pub(crate) fn new(user: UserId, now: Now) -> Live {
         Live { user, received: seconds(now), strikes: 0, lag: Lag::None, presence_missed: false }
+    }
+
+    pub(crate) fn export(&self) -> LiveRecord {
+        let Live { user, received, strikes: _, lag, presence_missed } = *self;
+        LiveRecord { user, received, lag, presence_missed }
     }
 
     /// Whether an event is delivered now. The changes end the lag.
@@ -117,6 +132,13 @@ impl Live {
     }
 }
 
+impl LiveRecord {
+    pub(crate) fn import(self) -> Live {
+        let LiveRecord { user, received, lag, presence_missed } = self;
+        Live { user, received, strikes: 0, lag, presence_missed }
+    }
+}
+
 fn seconds(now: Now) -> u32 {
     (now.unix_ms / 1000) as u32
 }
@@ -134,7 +156,7 @@ impl Socket {
         }
     }
 
-    pub(crate) fn drained(&mut self, node: &Node, io: &mut Io<'_>) {
+    pub(crate) fn drained(&mut self, node: &Port, io: &mut Io<'_>) {
         if let Phase::Live(live) = &mut self.phase {
             caught_up(live, Framing::WebSocket, node, io);
         }
@@ -145,6 +167,10 @@ impl Socket {
 }
 
 impl Down {
+    pub(crate) fn new(live: Live, framing: Framing) -> Down {
+        Down { live, framing }
+    }
+
     pub(crate) fn live(&self) -> &Live {
         &self.live
     }
@@ -153,7 +179,7 @@ impl Down {
         self.framing
     }
 
-    pub(crate) fn drained(&mut self, node: &Node, io: &mut Io<'_>) {
+    pub(crate) fn drained(&mut self, node: &Port, io: &mut Io<'_>) {
         caught_up(&mut self.live, self.framing, node, io);
     }
 
@@ -169,7 +195,7 @@ impl Down {
 }
 
 /// The client has read everything: sends `behind` and the presence that was held back.
-fn caught_up(live: &mut Live, framing: Framing, node: &Node, io: &mut Io<'_>) {
+fn caught_up(live: &mut Live, framing: Framing, node: &Port, io: &mut Io<'_>) {
     if live.lag == Lag::Dropped {
         live.lag = Lag::Behind;
         framing.send(io, br#"{"t":"behind"}"#);

@@ -28,8 +28,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// A client that sends so much after a refusal does not read it.
 const UNHEARD_BYTES: usize = 1 << 20;
 
-/// On an answer of the router: its body is passed on as it is read. It must say its `content-length`, and its pieces must be
-/// larger than the connection layer's soft limit, but for the last.
+/// On an answer of the router: see [`pass_on_in_pieces`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Streamed;
 
@@ -215,6 +214,12 @@ pub(crate) async fn pass_on(
             return;
         }
     }
+}
+
+/// Makes an answer of the router one whose body is passed on as it is read. It must say its `content-length`, and its pieces must
+/// be larger than the connection layer's soft limit, but for the last.
+pub fn pass_on_in_pieces(response: &mut Response<Body>) {
+    response.extensions_mut().insert(Streamed);
 }
 
 pub(crate) fn is_streamed(response: &Response<Body>) -> bool {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use chat::{Delivery, SessionHandle, SessionId, UserId};
 use edge::{Conns, Handle, Now, Slab};
+use serde::{Deserialize, Serialize};
 use web_proto::Code;
 
 use crate::Transport;
 use crate::answer::JSON;
 use crate::gateway::{Conn, Gateway, Mail, State, next_request, read_on, timestamp};
-use crate::live::{Lag, Live, Reply, lines};
+use crate::live::{Lag, Live, LiveRecord, Reply, lines};
 use crate::request::take_waiting;
 
 /// Handles of poll sessions have this bit in their slot; no worker has so many connections.
@@ -41,6 +42,27 @@ enum Phase {
     Live(Live),
     /// The domain has ended it; it goes with the next poll.
     Over(UserId),
+}
+
+/// A session in the form in which one process hands it to its successor.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PollRecord {
+    slot: u32,
+    generation: u32,
+    phase: PhaseRecord,
+    queue: Option<Vec<u8>>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum PhaseRecord {
+    Live(LiveRecord),
+    Over(UserId),
+}
+
+impl PollRecord {
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.phase, PhaseRecord::Live(_))
+    }
 }
 
 /// A connection, or none, in eight bytes.
@@ -78,6 +100,40 @@ impl Polls {
         if self.get(session).is_some() {
             self.sessions.remove(Handle::from_bits(session.0).slot() & !POLL_BIT);
         }
+    }
+
+    /// The newest generation of a slot, and all sessions but those whose hello has no answer.
+    pub(crate) fn export(&self) -> (u32, Vec<PollRecord>) {
+        let record = |(slot, generation, session): (u32, u32, &PollSession)| {
+            let phase = match session.phase {
+                Phase::BeforeHello => return None,
+                Phase::Live(live) => PhaseRecord::Live(live.export()),
+                Phase::Over(user) => PhaseRecord::Over(user),
+            };
+            let queue = session.queue.as_ref().map(|queue| queue.0.clone());
+            Some(PollRecord { slot, generation, phase, queue })
+        };
+        (self.sessions.newest_generation(), self.sessions.iter().filter_map(record).collect())
+    }
+
+    /// Returns the handles of the sessions. None waits for events: their polls were answered before the move.
+    pub(crate) fn import(&mut self, records: Vec<PollRecord>, newest: u32, now: Now) -> Vec<SessionHandle> {
+        let mut handles = Vec::with_capacity(records.len());
+        for PollRecord { slot, generation, phase, queue } in records {
+            let phase = match phase {
+                PhaseRecord::Live(live) => Phase::Live(live.import()),
+                PhaseRecord::Over(user) => Phase::Over(user),
+            };
+            let queue = queue.map(|queue| Box::new(Queue(queue)));
+            // Nobody could poll during the move.
+            let polled = now.unix_ms as u32;
+            let session = PollSession { phase, waiting: Waiter::NOBODY, polled, queue };
+            if self.sessions.place(slot, generation, session) {
+                handles.push(self.handle(slot, generation));
+            }
+        }
+        self.sessions.places_end(newest);
+        handles
     }
 
     fn handle(&self, slot: u32, generation: u32) -> SessionHandle {

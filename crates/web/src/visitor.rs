@@ -7,6 +7,7 @@ use edge::Io;
 use http_proto::head::Head;
 
 use crate::config::Shared;
+use crate::hand_over::VisitorRecord;
 use crate::request::is_own_origin;
 
 /// Data that only the head of a request has, and its hello needs.
@@ -34,6 +35,16 @@ impl Visitor {
             false => None,
         };
         let agent = if shared.node.keeps_devices() { agent(head) } else { Agent::default() };
+        Visitor { origin, forwarded_for, agent }
+    }
+
+    pub(crate) fn export(&self) -> VisitorRecord {
+        let Visitor { origin, forwarded_for, agent } = self;
+        VisitorRecord { origin: origin.clone(), forwarded_for: *forwarded_for, agent: *agent }
+    }
+
+    pub(crate) fn import(record: VisitorRecord) -> Visitor {
+        let VisitorRecord { origin, forwarded_for, agent } = record;
         Visitor { origin, forwarded_for, agent }
     }
 

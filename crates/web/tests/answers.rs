@@ -111,6 +111,7 @@ fn people(said: &mut Said, ada: &mut Client, tom: &mut Client) {
     let call =
         json!({"t": "call", "rid": 27, "action": "invite", "user": "tom", "media": "audio", "sdp": "v=0"});
     said.ask(ada, call);
+    said.ask(ada, json!({"t": "contact_name", "rid": 27, "user": "tom", "name": "Tommy"}));
     said.ask(ada, json!({"t": "contacts", "rid": 21}));
     said.ask(ada, json!({"t": "people", "rid": 22}));
     said.ask(ada, json!({"t": "profiles", "rid": 23, "users": ["tom"]}));
@@ -129,6 +130,8 @@ fn a_room(said: &mut Said, ada: &mut Client, tom: &mut Client) {
     said.ask(ada, json!({"t": "member", "rid": 35, "conversation": room, "user": "tom", "action": "ban"}));
     said.ask(ada, json!({"t": "member", "rid": 36, "conversation": room, "user": "tom", "action": "unban"}));
     said.ask(ada, json!({"t": "members", "rid": 37, "conversation": room}));
+    said.ask(ada, json!({"t": "nickname", "rid": 80, "conversation": room, "nickname": "Boss"}));
+    said.ask(ada, json!({"t": "nicknames", "rid": 81, "conversation": room, "users": ["ada", "tom"]}));
     said.ask(ada, json!({"t": "rooms", "rid": 38}));
     let link = said.ask(ada, json!({"t": "make_link", "rid": 39, "conversation": room}));
     let code = link["code"].as_str().unwrap().to_owned();

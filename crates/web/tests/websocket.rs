@@ -33,7 +33,7 @@ fn start() -> Running {
     let outbox = WebOutbox::new(mailboxes.clone(), &limits, &web_config, || Timestamp(0));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let shared = Arc::new(Shared {
-        node: Arc::new(Node::new(config, Arc::new(Sqlite::in_memory()), Arc::new(outbox), [1; 32])),
+        node: Arc::new(Node::new(config, Arc::new(Sqlite::in_memory()), Arc::new(outbox), [1; 32])).into(),
         mailboxes,
         config: web_config,
         assets: Assets::new([]),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat::{Node, SiteId, Sub};
+use chat::{Port, SiteId, Sub};
 use xmpp_proto::jid::Jid;
 
 use crate::s2s::{BASE, NO_RESOURCE};
@@ -18,7 +18,7 @@ pub(crate) struct Site {
 
 impl Site {
     /// None: no site has this domain, or the site has disabled XMPP.
-    pub(crate) fn of_domain(node: &Node, domain: &str) -> Option<Site> {
+    pub(crate) fn of_domain(node: &Port, domain: &str) -> Option<Site> {
         let (id, key) = node.site_of_domain(domain)?;
         Some(Site { id, key, domain: domain.into() })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat::{File, FileId, FileLimits, Node, SiteId, Timestamp};
+use chat::{File, FileId, FileLimits, Port, SiteId, Timestamp};
 use edge::Mailboxes;
 use edge::tls::Acceptor;
 use http_proto::proxies::TrustedProxies;
@@ -147,12 +147,12 @@ pub struct WebTransports {
 
 /// State that all workers share.
 pub struct Shared {
-    pub node: Arc<Node>,
+    pub node: Port,
     pub mailboxes: Mailboxes<Mail>,
     pub config: XmppConfig,
     pub counters: Arc<Counters>,
     /// Streams that can be resumed.
-    pub streams: Streams,
+    pub streams: Arc<Streams>,
     /// Users of other servers who have a session.
     pub remote_users: RemoteUsers,
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use chat::{Delivery, Event, SessionHandle, SessionId};
-use edge::{Accepted, Closed, Conns, Handle, Now, Protocol};
+use edge::{Accepted, Closed, Conns, Handle, Moves, Now, Protocol};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use xmpp_proto::stream::{StreamCondition, StreamError, StreamHeader};
 use xmpp_proto::xml::Element;
 
 use crate::config::{Peers, Shared, timestamp};
+use crate::hand_over;
 use crate::missed::Missed;
 use crate::s2s;
 use crate::session::{Availabilities, SOFT_LIMIT, Session, Turn};
@@ -362,6 +363,18 @@ impl Protocol for Gateway {
             State::Server(stream) => self.server_closed(*stream, handle),
             State::Request { .. } | State::Exchange(_) | State::Opening(_) | State::Closing => {}
         }
+    }
+
+    fn moves(conn: &Conn) -> Moves {
+        hand_over::moves(conn)
+    }
+
+    fn export(&self, conn: &Conn, _: Now, into: &mut Vec<u8>) -> bool {
+        hand_over::export(conn, into)
+    }
+
+    fn import(&mut self, state: &[u8], io: &mut edge::Io<'_>) -> Option<Conn> {
+        self.import_conn(state, io)
     }
 
     fn work(mail: &Mail) -> usize {

@@ -14,6 +14,7 @@ mod config;
 mod counters;
 mod extensions;
 mod gateway;
+mod hand_over;
 mod missed;
 mod outbox;
 mod refusal;

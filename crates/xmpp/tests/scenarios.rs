@@ -99,6 +99,10 @@ impl Stage {
             self.scene.wait(Duration::from_millis(100));
             return Ok(());
         }
+        if step == "the sessions move" {
+            self.scene.sessions_move();
+            return Ok(());
+        }
         if who == "wait" {
             let milliseconds: u64 =
                 rest.strip_suffix("ms").and_then(|rest| rest.parse().ok()).ok_or("as in: wait 500ms")?;
@@ -191,9 +195,14 @@ impl Stage {
                 let (previd, h) = text.split_once(" after ").ok_or("as in: resumes {stream} after 3")?;
                 **app = app.resume(&mut self.scene, previd, h);
             }
+            ("misses", Client::Xmpp(app)) => {
+                let user = who.split('/').next().unwrap_or_default();
+                self.scene.misses_events(user, app.handle);
+            }
+            ("catches", Client::Xmpp(app)) => self.scene.is_told_to_catch_up(app.handle),
             ("receives", Client::Web(web)) => return self.web_receives(web, text),
             ("receives", Client::Xmpp(app)) => return self.app_receives(app, text),
-            _ => return Err("sends, receives, resumes or disconnects".into()),
+            _ => return Err("sends, receives, resumes, disconnects, misses events or catches up".into()),
         }
         Ok(())
     }

@@ -119,6 +119,58 @@ fn the_same_resource_replaces_the_older_stream() {
     assert_eq!(error.root().first().expect("a condition").name(), "conflict");
 }
 
+/// A direct conversation with `tom` and a stream of his that can be resumed. Returns its id, too.
+fn with_resumption(scene: &mut Scene) -> (WebClient, XmppClient, String) {
+    let anna = WebClient::sign_in(scene, "anna");
+    let mut tom = XmppClient::sign_in(scene, "tom", "phone");
+    tom.send(scene, "<enable xmlns='urn:xmpp:sm:3' resume='true'/><presence/>");
+    tom.read(scene);
+    let enabled = tom.received.iter().find(|tree| tree.root().name() == "enabled").expect("enabled");
+    let id = enabled.root().attr("id").expect("an id").to_owned();
+    tom.received.clear();
+    (anna, tom, id)
+}
+
+/// More messages than one conversation has in the changes.
+fn says_much(anna: &mut WebClient, scene: &mut Scene) {
+    for number in 0..60 {
+        let frame = format!(r#"{{"t": "send", "id": "m{number}", "to": {{"user": "tom"}}, "body": "x"}}"#);
+        anna.send(scene, &frame);
+    }
+}
+
+#[test]
+fn a_stream_that_has_missed_more_than_the_changes_contain_is_not_resumed() {
+    let mut scene = Scene::new();
+    let (mut anna, mut tom, id) = with_resumption(&mut scene);
+    tom.disconnect(&mut scene);
+    says_much(&mut anna, &mut scene);
+    for condition in ["reset", "item-not-found"] {
+        let mut again = tom.resume(&mut scene, &id, "1");
+        again.read(&mut scene);
+        let last = again.received.last().expect("an answer").root();
+        assert_ne!(last.name(), "resumed");
+        assert_eq!(last.first().expect("a condition").name(), condition);
+    }
+}
+
+#[test]
+fn a_stream_that_falls_behind_by_more_than_the_changes_contain_ends() {
+    let mut scene = Scene::new();
+    let (mut anna, mut tom, id) = with_resumption(&mut scene);
+    scene.misses_events("tom", tom.handle);
+    says_much(&mut anna, &mut scene);
+    scene.is_told_to_catch_up(tom.handle);
+    tom.read(&mut scene);
+    assert!(tom.is_over && tom.received.iter().all(|tree| tree.root().name() != "message"));
+    let mut again = tom.resume(&mut scene, &id, "1");
+    again.read(&mut scene);
+    assert_eq!(
+        again.received.last().expect("an answer").root().first().expect("a condition").name(),
+        "item-not-found"
+    );
+}
+
 /// A member with an app password: the password.
 fn with_password(scene: &mut Scene) -> String {
     let mut anna = WebClient::sign_in(scene, "anna");

@@ -741,6 +741,16 @@ export class FakeClient implements Client {
       this.devices = this.devices.filter(one => one.device !== request.device);
       return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });
     }
+    if (request.t === 'contact_name') {
+      const { user, name } = request;
+      const { displayName, ...person }: KnownPerson = this.person(user);
+      const shown = displayName ?? person.name;
+      this.persons.set(user, { ...person, name: name || shown, ...(name && { displayName: shown }) });
+      const contact = { user, name: shown, state: this.contact(user), ...(name && { own_name: name }) };
+      this.change(`person:${user}`);
+      this.change('contacts');
+      return Promise.resolve({ t: 'contact', re: 0, contact, position: 'p1' });
+    }
     if (request.t !== 'change_profile') return Promise.reject(new Error('offline'));
     const { t: _, status, status_until, name, ...audiences } = request;
     if (status !== undefined) this.said = { status, status_until };

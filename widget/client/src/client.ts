@@ -380,7 +380,10 @@ export interface Me extends KnownPerson {
 
 export interface KnownPerson {
   user: string;
+  /** The name to show: the member's own name for this contact, or the display name. */
   name: string;
+  /** The name that others see, if `name` is the member's own. */
+  displayName?: string;
   avatar?: string;
   /** Path on the server of the picture that the person has set in an app. */
   picture?: string;
@@ -412,8 +415,10 @@ export interface ConversationList {
   failed: boolean;
 }
 
+export type ListedContact = Contact & Pick<KnownPerson, 'displayName'>;
+
 export interface ContactList {
-  contacts: readonly Contact[];
+  contacts: readonly ListedContact[];
   more: boolean;
   loading: boolean;
   /** The last page could not be loaded. */
@@ -459,6 +464,8 @@ export interface RoomView {
   /** Milliseconds between two messages of a member; 0: no slow mode. */
   slowMs: number;
   frozen: boolean;
+  /** The number of the last change of a member's nickname; absent if nobody has had one. */
+  nicknames?: number;
   /** The maximum number of members; 0: the limit of the site. */
   maxMembers: number;
 }

@@ -8,10 +8,14 @@ import type { Contact, ContactState, Event, Person, Presence } from './wire.ts';
 export const UNKNOWN: PresenceView = { presence: 'unknown' };
 const OFFLINE: PresenceView = { presence: 'offline' };
 
-type Face = Pick<Person, 'name' | 'avatar' | 'picture' | 'guest'>;
+type Face = Omit<Person, 'user' | 'presence'> & Pick<KnownPerson, 'displayName'>;
 
 export const sameFace = (a: Face, b: Face): boolean =>
-  a.name === b.name && a.avatar === b.avatar && a.picture === b.picture && a.guest === b.guest;
+  a.name === b.name &&
+  a.displayName === b.displayName &&
+  a.avatar === b.avatar &&
+  a.picture === b.picture &&
+  a.guest === b.guest;
 
 export class People {
   readonly byUser = new Map<string, KnownPerson>();
@@ -31,11 +35,19 @@ export class People {
     return this.presences.get(user) ?? unnamed;
   }
 
-  met(person: Person): void {
-    const { user, name, avatar, picture, guest = false, presence } = person;
+  /** `own`: the member's own name for the person, or empty. Undefined: as before. */
+  met({ user, name, avatar, picture, guest = false, presence }: Person, own?: string): void {
     const old = this.byUser.get(user);
     if (presence !== undefined && user !== this.me()) this.shows(user, presence, this.#lastSeen(user));
-    const now: KnownPerson = { user, name, guest, ...(avatar && { avatar }), ...(picture && { picture }) };
+    const shown = own ?? (old?.displayName && old.name);
+    const now: KnownPerson = {
+      user,
+      name: shown || name,
+      guest,
+      ...(shown && { displayName: name }),
+      ...(avatar && { avatar }),
+      ...(picture && { picture }),
+    };
     if (old && sameFace(old, now)) return;
     this.byUser.set(user, now);
     if (user === this.me()) this.changed.add('me');
@@ -44,7 +56,7 @@ export class People {
   }
 
   contact(contact: Contact): void {
-    this.met(contact);
+    this.met(contact, (contact.state !== 'none' && contact.own_name) || '');
     const before = this.contacts.get(contact.user);
     if (contact.state === 'none') this.contacts.delete(contact.user);
     else this.contacts.set(contact.user, contact.state);
@@ -105,9 +117,11 @@ export class People {
     this.contactsTold = 'no';
   }
 
-  /** Names are kept: they do not depend on the list of contacts. */
+  /** Display names are kept: they do not depend on the list of contacts. */
   forgetContacts(): void {
     this.forgetPresences();
+    for (const one of this.byUser.values())
+      if (one.displayName) this.met({ ...one, name: one.displayName }, '');
     this.contacts.clear();
     this.contactPages = FIRST_PAGE;
     this.changed.add('contacts').add('totals');

@@ -231,13 +231,21 @@ export class Replica {
         return people.shows(event.user, event.presence, event.last_seen);
       case 'watching':
         return people.watching(event);
-      case 'contact':
-        people.contact(event.contact);
-        if (event.contact.state === 'contact') conversations.agreed(event.contact.user);
-        if (event.re === undefined && /^(request_received|contact)$/.test(event.contact.state)) {
-          this.#happened.push(['contact', event.contact]);
+      case 'contact': {
+        const { re, contact } = event;
+        const before = people.contacts.get(contact.user);
+        people.contact(contact);
+        if (contact.state === 'contact') conversations.agreed(contact.user);
+        // A new own name of a contact is no news.
+        if (
+          re === undefined &&
+          contact.state !== before &&
+          /^(request_received|contact)$/.test(contact.state)
+        ) {
+          this.#happened.push(['contact', contact]);
         }
         return;
+      }
       case 'contacts':
         if (request?.t !== 'contacts') return;
         for (const one of event.contacts) people.contact(one);

@@ -108,7 +108,8 @@ export class Tabs {
     if (this.alone) {
       this.role = 'leader';
       this.#front = this.id;
-      return this.host.lead();
+      this.host.lead();
+      return this.host.watch(this.id, this.#wanted);
     }
     this.#channel = this.env.channel?.(this.scope);
     this.#channel?.listen(message => {

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { direct, pageRoom, type Topic } from './client.ts';
 import { Replica } from './replica.ts';
 import { Views } from './views.ts';
-import type { Conversation, Event, Message } from './wire.ts';
+import type { Contact, Conversation, Event, Message } from './wire.ts';
 
 let replica: Replica;
 let views: Views;
@@ -281,4 +281,49 @@ test('a message of a blocked member emits no event, and one after the block does
   expect(heard(4)).toBe(0);
   contact('none');
   expect(heard(5)).toBe(1);
+});
+
+test('the own name of a contact is shown, and the display name stays known', () => {
+  const hears = (contact: Partial<Contact>) =>
+    hear({
+      t: 'contact',
+      contact: { user: 'ben', name: 'Ben', state: 'contact', ...contact },
+      position: 'p1',
+    });
+  const names = () => [views.person('ben').name, views.person('ben').displayName];
+  hears({ own_name: 'Benny' });
+  expect(names()).toEqual(['Benny', 'Ben']);
+  expect(views.contacts().contacts).toMatchObject([{ name: 'Benny', displayName: 'Ben', state: 'contact' }]);
+  // Later records of the person have the display name alone.
+  hear({ t: 'person', person: { user: 'ben', name: 'Benjamin' } });
+  expect(names()).toEqual(['Benny', 'Benjamin']);
+  expect(views.conversation(direct('ben')).with.name).toBe('Benny');
+  hears({ name: 'Benjamin' });
+  expect(names()).toEqual(['Benjamin', undefined]);
+  // An entry that only the apps of the user show is no contact.
+  hears({ own_name: 'Benny' });
+  hears({ own_name: 'Benny', state: 'none' });
+  expect(names()).toEqual(['Ben', undefined]);
+});
+
+test('an own name that ended during an absence is not shown after it', () => {
+  hear({
+    t: 'contact',
+    contact: { user: 'ben', name: 'Ben', state: 'contact', own_name: 'Benny' },
+    position: 'p1',
+  });
+  const copy = new Replica();
+  copy.restore(replica.snapshot());
+  expect(copy.people.byUser.get('ben')).toMatchObject({ name: 'Benny', displayName: 'Ben' });
+  hear({
+    t: 'changes',
+    re: 1,
+    reset: true,
+    conversations: [],
+    messages: [],
+    gaps: [],
+    contacts: [],
+    position: 'p9',
+  });
+  expect(views.person('ben').name).toBe('Ben');
 });

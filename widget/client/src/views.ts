@@ -8,6 +8,7 @@ import {
   type ConversationList,
   isRoom,
   type KnownPerson,
+  type ListedContact,
   type ListName,
   type Me,
   type Message,
@@ -26,7 +27,7 @@ import { roomView, seenOf } from './message_view.ts';
 import { foreseen } from './pending_changes.ts';
 import { sameFace, UNKNOWN } from './people.ts';
 import type { Replica } from './replica.ts';
-import type { Code, Contact, Room, Message as WireMessage } from './wire.ts';
+import type { Code, Room, Message as WireMessage } from './wire.ts';
 
 export type ListState = 'loading' | 'loaded' | 'failed';
 
@@ -58,8 +59,8 @@ export class Views {
   readonly listStates = new Map<PagedList | 'contacts', ListState>();
 
   #cache = new Map<Topic, unknown>();
-  #byName: readonly Contact[] = [];
-  #contactViews = new Map<string, Contact>();
+  #byName: readonly ListedContact[] = [];
+  #contactViews = new Map<string, ListedContact>();
   #lists: Partial<Record<ListName, ConversationList>> = {};
   #messages = new WeakMap<WireMessage | Queued, Message>();
   /** The pending changes of a message when its view was made. */
@@ -285,8 +286,8 @@ export class Views {
   }
 
   /** Sorts thousands of contacts quickly: unchanged contacts keep their order, and changed ones are placed anew. */
-  #sortedContacts(): readonly Contact[] {
-    const added: Contact[] = [];
+  #sortedContacts(): readonly ListedContact[] {
+    const added: ListedContact[] = [];
     for (const [user, state] of this.replica.people.contacts) {
       const old = this.#contactViews.get(user);
       const person = this.person(user);

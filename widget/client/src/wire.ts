@@ -175,6 +175,13 @@ export type Command =
       user: string;
     }
   | {
+      t: "contact_name";
+      rid: number;
+      user: string;
+      /** At most 64 characters. Without it, or if nothing visible is left of it, the own name ends. */
+      name?: string;
+    }
+  | {
       t: "contacts";
       rid: number;
       /** The `next` of the previous page. */
@@ -346,6 +353,20 @@ export type Command =
       until?: number;
       /** With `ban`, or with `set_role` and the role `muted`: the reason, at most 1,000 bytes. The reason is recorded, and shown to this user if they are a member. */
       reason?: string;
+    }
+  | {
+      t: "nickname";
+      rid: number;
+      conversation: string;
+      /** One line of at most 100 bytes. Absent or empty: the display name again. */
+      nickname?: string;
+    }
+  | {
+      t: "nicknames";
+      rid: number;
+      conversation: string;
+      /** At most 100. */
+      users: Array<string>;
     }
   | {
       t: "members";
@@ -1084,6 +1105,12 @@ export type Event =
       member: Member;
     }
   | {
+      t: "nicknames";
+      re: number;
+      /** The requested users who have a nickname in the room. */
+      names: Array<Nickname>;
+    }
+  | {
       t: "members";
       re: number;
       members: Array<Member>;
@@ -1610,6 +1637,14 @@ export type Room = {
   frozen?: boolean;
   /** Largest number of members, by the room's own limit. 0: the site's limit. */
   max_members?: number;
+  /** Another number after each change of a member's nickname in the room. 0: no member has had one. Clients that show the room request them by `nicknames`. */
+  nicknames?: number;
+};
+
+/** The name that a member has chosen for one room. */
+export type Nickname = {
+  user: string;
+  nickname: string;
 };
 
 /** A user in a room. */
@@ -2125,9 +2160,9 @@ export type ExportedItem = {
 /** An entry of the user's contact list. */
 export type Contact = {
   state: ContactState;
-  /** This user's own name for the contact, which nobody else sees. A welcome leaves it out. */
+  /** This user's own name for the contact, which nobody else sees. */
   own_name?: string;
-  /** The groups into which this user's apps have sorted the contact. A welcome leaves them out. */
+  /** The groups into which this user's apps have sorted the contact. A welcome of a first page leaves them out. */
   groups?: Array<string>;
   /** The site's id of the user (`sub` of the token). */
   user: string;
@@ -2405,6 +2440,7 @@ export interface Answers {
   presence: never;
   watch: "watching" | "presence";
   contact: "contact";
+  contact_name: "contact";
   contacts: "contacts";
   people: "people";
   profiles: "profiles";
@@ -2424,6 +2460,8 @@ export interface Answers {
   close_room: "left";
   member: "member";
   members: "members";
+  nickname: "nicknames";
+  nicknames: "nicknames";
   make_link: "link";
   links: "links";
   take_back_link: "links";

@@ -30,6 +30,19 @@ test('watched users have a presence; without an event they are offline; without 
   expect(heard).toEqual(['unknown', 'unknown', 'offline']);
 });
 
+test('a browser without locks watches contacts that were wanted before the connection', async () => {
+  const { clock, server, browser, online } = world();
+  server.relate('ana', 'ben', 'contact');
+  await online('ben');
+  const old = browser();
+  old.old = true;
+  const { client } = old.tab('ana');
+  client.watchContacts();
+  client.connect();
+  await clock.advance(1_000);
+  expect(client.presence('ben')).toEqual({ presence: 'online' });
+});
+
 test('someone who left while not watched is not shown as online when watched again', async () => {
   const { clock, online } = world();
   const { client } = await online('ana');

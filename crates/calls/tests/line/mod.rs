@@ -18,6 +18,7 @@ pub(crate) fn config() -> CallsConfig {
     let any = SocketAddr::new(LOOPBACK, 0);
     CallsConfig {
         udp: vec![any],
+        shares_ports: false,
         streams: vec![Listener::plain(any)],
         relays: vec![RelayAddress { bind: LOOPBACK, external: LOOPBACK }],
         // With those of peers, which are at the address of the relays here.

@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 use crate::calls::{
@@ -34,6 +35,7 @@ fn description_rate() -> Rate {
 }
 
 /// A call. Some 200 bytes once established; a ringing call also holds the offer.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) id: CallId,
     pub(crate) media: Media,
@@ -42,17 +44,21 @@ pub(crate) struct Call {
     stage: Stage,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Party {
     pub(crate) user: UserId,
     pub(crate) sub: Sub,
     seat: Seat,
     ticket: CallTicket,
+    // Limits begin anew in another process.
+    #[serde(skip)]
     candidates: Due,
+    #[serde(skip)]
     descriptions: Due,
     holds: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Seat {
     /// No device of the callee has accepted yet.
     Free,
@@ -61,11 +67,13 @@ enum Seat {
     Away(Timestamp),
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 enum Stage {
     Ringing(Box<Ringing>),
     Up { since: Timestamp },
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 struct Ringing {
     since: Timestamp,
     offer: Arc<str>,
@@ -122,6 +130,23 @@ impl Call {
         let callee = Party::new(callee.0, callee.1, Seat::Free, CallTicket::of(0));
         let stage = Stage::Ringing(Box::new(Ringing { since: now, offer, candidates: Vec::new() }));
         Call { id, media, caller, callee, stage }
+    }
+
+    /// Since when it rings. None: it is established.
+    pub(crate) fn rings_since(&self) -> Option<Timestamp> {
+        match &self.stage {
+            Stage::Ringing(ringing) => Some(ringing.since),
+            Stage::Up { .. } => None,
+        }
+    }
+
+    /// Since when a party without a session is away.
+    pub(crate) fn away_since(&self) -> Option<Timestamp> {
+        let away = |party: &Party| match party.seat {
+            Seat::Away(since) => Some(since),
+            Seat::Free | Seat::Taken(_) => None,
+        };
+        away(&self.caller).into_iter().chain(away(&self.callee)).min()
     }
 
     pub(crate) fn rings(&self) -> bool {

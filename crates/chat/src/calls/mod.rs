@@ -39,6 +39,16 @@ use crate::stats::Counters;
 use crate::users::Users;
 use crate::{CallId, NodeConfig, Sub, UserId};
 
+/// A direct call, for a process that [continues](crate::Node::continue_calls) it.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct CallRecord(machine::Call);
+
+impl fmt::Debug for CallRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallRecord").field(&self.0.id).finish()
+    }
+}
+
 /// The calls of this node.
 pub(crate) struct Calls {
     table: CallTable,
@@ -74,6 +84,23 @@ impl Calls {
     /// `call`: None for any.
     pub(crate) fn is_in_call(&self, user: UserId, call: Option<CallId>) -> bool {
         self.call_of(user).is_some_and(|own| call.is_none_or(|call| call == own))
+    }
+
+    /// See [`Node::write_down_calls`](crate::Node::write_down_calls).
+    pub(crate) fn write_down(&self) -> Vec<CallRecord> {
+        self.table
+            .each()
+            .flat_map(|shard| shard.direct_calls().cloned().map(CallRecord).collect::<Vec<_>>())
+            .collect()
+    }
+
+    pub(crate) fn continue_calls(&self, mut records: Vec<CallRecord>) {
+        // The queues of those that end by themselves are in the order of time.
+        let since = |CallRecord(call): &CallRecord| call.rings_since().or(call.away_since());
+        records.sort_by_key(since);
+        for CallRecord(call) in records {
+            self.table.lock(call.caller.user.site).continue_call(call);
+        }
     }
 
     /// The call in which the user is.

@@ -227,6 +227,32 @@ impl Shard {
         ring
     }
 
+    pub(crate) fn direct_calls(&self) -> impl Iterator<Item = &Call> {
+        self.calls.values()
+    }
+
+    /// A call of another process goes on here, unless one of its parties is in a call already.
+    pub(crate) fn continue_call(&mut self, call: Call) {
+        let (id, caller, callee) = (call.id, call.caller.user, call.callee.user);
+        if [caller, callee].iter().any(|user| self.by_user.contains_key(user)) {
+            return;
+        }
+        self.by_user.insert(caller, id);
+        self.by_user.insert(callee, id);
+        if let Some(since) = call.rings_since() {
+            self.rang.push_back((since, id));
+            self.totals.ringing.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(since) = call.away_since() {
+            self.away.push_back((since, id));
+        }
+        self.totals.live.fetch_add(1, Ordering::Relaxed);
+        self.totals.kept.fetch_add(call.kept_bytes(), Ordering::Relaxed);
+        self.call_begins(caller.site);
+        self.by_site.entry(caller.site).or_default().kept += call.kept_bytes();
+        self.calls.insert(id, call);
+    }
+
     /// Queues the call for its timeout. Removes calls from the front that no longer ring; most calls ring
     /// only briefly.
     fn wait_for_answer(&mut self, now: Timestamp, id: CallId) {

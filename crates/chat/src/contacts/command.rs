@@ -31,6 +31,12 @@ pub enum Command {
         user: Sub,
         note: ContactNote,
     },
+    /// Sets the user's own name of an entry of the contact list, or removes it, and keeps its groups. Refused for a user who is
+    /// not on the list. The other user does not learn of it.
+    Rename {
+        user: Sub,
+        name: Option<Box<str>>,
+    },
     List {
         page: PageOf,
     },
@@ -55,7 +61,7 @@ pub enum Command {
     },
 }
 
-command_of! { Contacts, Command: Change, Subscribe, Keep, List, Changed, ListPeople, Profiles, AnswerRequest, }
+command_of! { Contacts, Command: Change, Subscribe, Keep, Rename, List, Changed, ListPeople, Profiles, AnswerRequest, }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContactAction {
@@ -97,7 +103,7 @@ impl Command {
                 Policy { is_seen_by_others: asks, is_stopped_by_raid: asks, ..Policy::PLAIN }
             }
             Command::ListPeople { .. } => Policy::SEARCH,
-            Command::Keep { .. } | Command::Changed { .. } => Policy::PLAIN,
+            Command::Keep { .. } | Command::Rename { .. } | Command::Changed { .. } => Policy::PLAIN,
             Command::List { .. } | Command::Profiles { .. } | Command::AnswerRequest { .. } => Policy::PLAIN,
         }
     }
@@ -105,9 +111,9 @@ impl Command {
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
             // Only the user sees a search, and the own names and groups of contacts.
-            Command::ListPeople { query: _, page: _ } | Command::Keep { user: _, note: _ } => {
-                Publication::default()
-            }
+            Command::ListPeople { query: _, page: _ }
+            | Command::Keep { user: _, note: _ }
+            | Command::Rename { user: _, name: _ } => Publication::default(),
             Command::Change { action: _, user: _ }
             | Command::Subscribe { action: _, user: _ }
             | Command::List { page: _ }
@@ -130,6 +136,10 @@ impl Contacts {
                 self.change_contact(asker, re, Action::Subscription(action), user, now);
             }
             Command::Keep { user, note } => self.change_contact(asker, re, Action::Keep(note), user, now),
+            Command::Rename { user, name } => {
+                let note = ContactNote { name, groups: Vec::new() };
+                self.change_contact(asker, re, Action::Rename(note), user, now);
+            }
             Command::Changed { since } => self.changed_contacts(&asker, re, since),
             Command::List { page } => self.list_contacts(asker, re, page),
             Command::ListPeople { query, page } => self.list_people(asker, re, query, page),

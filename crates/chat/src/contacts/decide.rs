@@ -12,6 +12,8 @@ pub(crate) enum Action {
     Subscription(SubscriptionAction),
     /// Puts the other user on the list, with a name and groups. Only the user learns of it.
     Keep(ContactNote),
+    /// Names an entry of the list, whose groups stay. Only the user learns of it.
+    Rename(ContactNote),
 }
 
 impl Action {
@@ -21,6 +23,7 @@ impl Action {
             Action::Contact(action) => matches!(action, ContactAction::Request | ContactAction::Accept),
             Action::Subscription(action) => action.begins(),
             Action::Keep(_) => true,
+            Action::Rename(_) => false,
         }
     }
 }
@@ -35,6 +38,8 @@ pub(crate) fn decide(action: &Action, relation: Relation) -> Result<Relation, Re
         _ if relation.of_a.is_blocked() => Err(Refusal::NotAllowed),
         Action::Subscription(action) => Ok(of_one_direction(*action, relation)),
         Action::Keep(_) => Ok(Relation { of_a: relation.of_a.with(Side::LISTED), ..relation }),
+        Action::Rename(_) if relation.of_a.is_on_list() => Ok(relation),
+        Action::Rename(_) => Err(Refusal::NotAllowed),
     }
 }
 

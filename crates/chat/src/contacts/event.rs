@@ -6,17 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Answers, Policy};
 use crate::privacy::Signal;
-use crate::{Contact, Person};
+use crate::{Contact, ContactList, Person};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Event {
     Contact(Box<Contact>),
     Contacts {
-        contacts: Vec<Contact>,
+        /// In a box, so that every other event stays small.
+        contacts: Box<ContactList>,
         next: Option<String>,
     },
     /// None: too much has changed for a difference.
-    Changed(Option<Vec<Contact>>),
+    Changed(Option<ContactList>),
     People {
         people: Vec<Person>,
         next: Option<String>,
@@ -38,8 +39,8 @@ impl Event {
     pub(crate) fn signal(&self) -> Option<Signal> {
         match self {
             Event::Contact(contact) => contact.person.signal(),
-            Event::Changed(contacts) => contacts.iter().flatten().find_map(|one| one.person.signal()),
-            Event::Contacts { contacts, .. } => contacts.iter().find_map(|one| one.person.signal()),
+            Event::Changed(contacts) => contacts.as_ref().and_then(ContactList::signal),
+            Event::Contacts { contacts, .. } => contacts.signal(),
             Event::People { people, .. } | Event::Profiles(people) => people.iter().find_map(Person::signal),
         }
     }

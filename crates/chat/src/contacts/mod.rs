@@ -22,9 +22,9 @@ use crate::presence::Presences;
 use crate::presence::shown::{Other, presence_shown};
 use crate::session::{Asker, Completion, Sessions};
 use crate::store::unavailable;
-use crate::users::{Users, card, person};
+use crate::users::{Users, person};
 use crate::{
-    Contact, ContactChange, ContactNote, ContactRow, ContactsPage, ConversationId, NodeConfig, PageOf,
+    Contact, ContactChange, ContactList, ContactNote, ContactsPage, ConversationId, NodeConfig, PageOf,
     Position, Refusal, Relation, Sub, Timestamp, UserId, UserRow,
 };
 
@@ -125,6 +125,7 @@ impl Contacts {
         }
         let action = match action {
             Action::Keep(note) => note.checked().map(Action::Keep),
+            Action::Rename(note) => note.checked().map(Action::Rename),
             action @ (Action::Contact(_) | Action::Subscription(_)) => Ok(action),
         };
         let action = match action {
@@ -135,13 +136,13 @@ impl Contacts {
         let this = self.clone();
         self.users.with_both(site, [asker.sub.clone(), user], move |rows| {
             let change = rows.and_then(|[me, other]| {
-                let action = match action {
-                    // Clients send the shown name with each change of groups. Kept, it would hide a new display name.
-                    Action::Keep(note) if note.name.as_deref() == Some(&*other.profile.name) => {
-                        Action::Keep(ContactNote { name: None, ..note })
-                    }
-                    action => action,
-                };
+                let mut action = action;
+                // Clients send the shown name with each change of groups. Kept, it would hide a new display name.
+                if let Action::Keep(note) | Action::Rename(note) = &mut action
+                    && note.name.as_deref() == Some(&*other.profile.name)
+                {
+                    note.name = None;
+                }
                 if action.begins() && (other.banned || asker.guest || other.profile.guest) {
                     return Err(Refusal::NotAllowed);
                 }
@@ -162,14 +163,19 @@ impl Contacts {
         });
     }
 
-    fn read_relation(self: &Arc<Self>, change: Change) {
+    fn read_relation(self: &Arc<Self>, mut change: Change) {
         let (me, other) = (change.me.id, change.other.id);
         let done = self.then::<ContactPair>(move |this, pair| {
             let decided = pair
                 .map_err(unavailable)
                 .and_then(|pair| decide(&change.action, pair.relation).map(|after| (pair, after)));
             match decided {
-                Ok((before, after)) => this.write_relation(change, before, after),
+                Ok((before, after)) => {
+                    if let (Action::Rename(note), Some(kept)) = (&mut change.action, &before.notes[0]) {
+                        note.groups.clone_from(&kept.groups);
+                    }
+                    this.write_relation(change, before, after);
+                }
                 Err(refusal) => this.end_change(&change, Err(refusal)),
             }
         });
@@ -182,7 +188,7 @@ impl Contacts {
             // A full list must not prevent a block.
             Action::Contact(ContactAction::Block) => (u32::MAX, None),
             Action::Contact(_) | Action::Subscription(_) => (self.config.limits.contacts, None),
-            Action::Keep(note) => (self.config.limits.contacts, Some(note.clone())),
+            Action::Keep(note) | Action::Rename(note) => (self.config.limits.contacts, Some(note.clone())),
         };
         let done = self.then(move |this, outcome| match outcome {
             Ok(Some(position)) => {
@@ -219,7 +225,7 @@ impl Contacts {
         let ContactPair { relation: before, notes: [mine, theirs] } = before;
         self.users.recent().relation_is(me.id, other.id, after);
         let (mine, is_kept) = match &change.action {
-            Action::Keep(note) => (Some(note.clone()), true),
+            Action::Keep(note) | Action::Rename(note) => (Some(note.clone()), true),
             Action::Contact(_) | Action::Subscription(_) => (mine, false),
         };
         // `after` as the receiver of the event has it.
@@ -255,18 +261,15 @@ impl Contacts {
         let handle = asker.session.handle;
         let (since, is_first) = (self.users.recent().generation(), page.after.is_none());
         let done = self.on_loaded(handle, AnswerTo::Request(re), move |this, page| {
-            let ContactsPage { rows, next } = page;
+            let ContactsPage { rows: mut contacts, next } = page;
             if is_first && next.is_none() {
-                this.users.keep_contacts(user, &rows, since);
+                this.users.keep_contacts(user, &contacts, since);
             }
-            let others: Vec<Other> = rows.iter().map(Other::contact).collect();
+            let others: Vec<Other> = contacts.sides().map(Other::contact).collect();
             let owner = this.clone();
             this.presences.with_presences(asker.site.site.mode, user, &others, move |presences| {
-                let contact = |(row, presence): (ContactRow, _)| {
-                    Contact::new(card(row.id, row.profile, presence), row.side, row.note)
-                };
-                let contacts = rows.into_iter().zip(presences).map(contact).collect();
-                owner.sessions.answer(handle, re, Event::Contacts { contacts, next });
+                contacts.show(presences);
+                owner.sessions.answer(handle, re, Event::Contacts { contacts: Box::new(contacts), next });
             });
         });
         self.store.contacts(user, page.after, limit, done);
@@ -276,10 +279,7 @@ impl Contacts {
     pub(crate) fn changed_contacts(self: &Arc<Self>, asker: &Asker, re: u64, since: Position) {
         let (user, handle) = (asker.session.user, asker.session.handle);
         let done =
-            self.on_loaded(handle, AnswerTo::Request(re), move |this, rows: Option<Vec<ContactRow>>| {
-                let contact =
-                    |row: ContactRow| Contact::new(card(row.id, row.profile, None), row.side, row.note);
-                let contacts = rows.map(|rows| rows.into_iter().map(contact).collect());
+            self.on_loaded(handle, AnswerTo::Request(re), move |this, contacts: Option<ContactList>| {
                 this.sessions.answer(handle, re, Event::Changed(contacts));
             });
         self.store.changed_contacts(user, since, self.sessions.page_limit(None), done);

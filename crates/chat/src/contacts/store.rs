@@ -2,7 +2,7 @@
 
 use crate::contacts::message_requests::RequestStore;
 use crate::users::store::UserStore;
-use crate::{ContactNote, ContactRow, Done, Position, Relation, SiteId, Timestamp, UserId, UserRow};
+use crate::{ContactList, ContactNote, Done, Position, Relation, SiteId, Timestamp, UserId, UserRow};
 
 /// Blocked users of later pages that are added to the first page of contacts.
 pub const MOST_BLOCKED_FIRST: u32 = 1_000;
@@ -38,14 +38,8 @@ pub trait ContactStore: UserStore + RequestStore {
     );
     /// Contacts whose side has changed since a position, with removed ones. None: more than `limit`, or the position
     /// is not of this database.
-    fn changed_contacts(
-        &self,
-        user: UserId,
-        since: Position,
-        limit: u32,
-        done: Done<Option<Vec<ContactRow>>>,
-    );
-    /// A page by name, then sub, with the own names and groups; a [`Snapshot`] leaves these out. The first page, also that of a [`Snapshot`], ends with blocked users of all
+    fn changed_contacts(&self, user: UserId, since: Position, limit: u32, done: Done<Option<ContactList>>);
+    /// A page by name, then sub, with the own names and groups. The first page, also that of a [`Snapshot`], ends with blocked users of all
     /// other pages, at most [`MOST_BLOCKED_FIRST`]: a client must know them to collapse their messages.
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);
     /// The directory: by name, then sub; `query` is a case-insensitive start of a word of the name.
@@ -68,7 +62,7 @@ pub struct ContactPair {
 
 #[derive(Debug, Clone)]
 pub struct ContactsPage {
-    pub rows: Vec<ContactRow>,
+    pub rows: ContactList,
     pub next: Option<String>,
 }
 

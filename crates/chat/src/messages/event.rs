@@ -141,4 +141,27 @@ impl Event {
             | Event::Held(_) => None,
         }
     }
+
+    /// The client id of the message that the event answers.
+    pub(crate) fn answered_message(&self) -> Option<&str> {
+        match self {
+            Event::Ack { client_id, .. } => Some(client_id),
+            Event::Held(held) => Some(&held.client_id),
+            Event::Message(_)
+            | Event::Requested(_)
+            | Event::Update { .. }
+            | Event::Counts { .. }
+            | Event::Marker { .. }
+            | Event::Typing { .. }
+            | Event::Conversations { .. }
+            | Event::Conversation(_)
+            | Event::History { .. }
+            | Event::Pins { .. }
+            | Event::Thread(_)
+            | Event::Threads { .. }
+            | Event::Stickers(_)
+            | Event::Found { .. }
+            | Event::File { .. } => None,
+        }
+    }
 }

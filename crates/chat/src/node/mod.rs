@@ -40,10 +40,13 @@
 mod admit;
 mod housekeeping;
 mod port;
+mod remote;
 mod requests;
 mod rest;
 mod services;
 mod wiring;
+
+pub use remote::{Port, PortAnswer, PortNote, PortQuestion, RemoteNode};
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};

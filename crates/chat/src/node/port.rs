@@ -10,6 +10,7 @@
 //! | [`disconnected`](Node::disconnected) | the end of a connection |
 //! | [`behind`](Node::behind), [`presence_missed`](Node::presence_missed) | a queue that overflowed |
 //! | [`release`](Node::release), [`adopt`](Node::adopt) | a node that is replaced by another |
+//! | [`write_down`](Node::write_down), [`continue_sessions`](Node::continue_sessions) | a process that is replaced by another one |
 //!
 //! The domain answers through one [`Outbox`](crate::Outbox). No call blocks, and everything that crosses the port can be
 //! serialized. So a gateway works alike with the domain in its own process and in another one.
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 use crate::sign_in::adopt::Waiting;
 use crate::{
-    AppCredentials, AppDeviceOf, AppToken, AppTokenFor, AppTokens, Hello, Node, Refusal, Request,
+    AppCredentials, AppDeviceOf, AppToken, AppTokenFor, AppTokens, CallRecord, Hello, Node, Refusal, Request,
     SessionHandle, SessionId, SessionRecord, SiteId, Sub, Timestamp,
 };
 #[cfg(doc)]
@@ -169,6 +170,12 @@ impl Node {
         self.inner.sign_in.release_sessions(now)
     }
 
+    /// Removes the sessions of one [front](SessionHandle::front), whose link was lost. Presence outlives them by the grace time,
+    /// so that nobody sees a change if the front brings them back to [`adopt`](Self::adopt).
+    pub fn release_front(&self, front: u8, now: Timestamp) -> Vec<SessionRecord> {
+        self.inner.sign_in.release_front(front, now)
+    }
+
     /// Takes over existing sessions: of a node that [released](Self::release) them, or of a crashed one whose
     /// fronts have [kept](SessionRecord::delivered) the records. Their connections stay, with the same
     /// handles.
@@ -181,6 +188,42 @@ impl Node {
     /// Reads the users and one snapshot for each session, 256 users at once.
     pub fn adopt(&self, records: Vec<SessionRecord>, now: Timestamp) {
         self.inner.sign_in.adopt(records, now);
+    }
+
+    /// The sessions of this node, for the process that replaces it on the same store: see
+    /// [`continue_sessions`](Self::continue_sessions). The node is unchanged, and goes on if that process fails.
+    ///
+    /// Before this call, gateways stop to read, the store has no pending work, and every event has reached its connection. Sessions
+    /// whose welcome is under way are not among them.
+    pub fn write_down(&self) -> Vec<SessionRecord> {
+        self.inner.sign_in.write_down()
+    }
+
+    /// Continues the sessions of another process on the same store, under the same handles. Nothing has happened since it has
+    /// [written them down](Self::write_down), so the store is asked for the users only, 256 at once. Apart from that it is as
+    /// [`adopt`](Self::adopt).
+    ///
+    /// `then` is called once, when all of them are here. Until then no gateway may read commands: a session that is not here yet
+    /// would miss their events.
+    pub fn continue_sessions(
+        &self,
+        records: Vec<SessionRecord>,
+        now: Timestamp,
+        then: impl FnOnce() + Send + 'static,
+    ) {
+        self.inner.sign_in.continue_sessions(records, now, then);
+    }
+
+    /// The direct calls of this node, for the process that replaces it. Calls of rooms are not among them: their participants join
+    /// again.
+    pub fn write_down_calls(&self) -> Vec<CallRecord> {
+        self.inner.calls.write_down()
+    }
+
+    /// Continues the calls of another process. Call it before [`continue_sessions`](Self::continue_sessions), because a session that does
+    /// not go on leaves its call.
+    pub fn continue_calls(&self, records: Vec<CallRecord>) {
+        self.inner.calls.continue_calls(records);
     }
 
     /// A gateway dropped presence for this session because it read slowly, and it has caught up. The session

@@ -157,6 +157,7 @@ mod tests {
             frozen: false,
             alias: None,
             max_members: 0,
+            nicknames: 0,
         };
         ConversationOf::Room { room: Arc::new(room), role: Role::Member }
     }

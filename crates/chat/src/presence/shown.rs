@@ -5,8 +5,8 @@ use crate::presence::{Presences, Published};
 use crate::users::peer::may_see;
 use crate::users::{person, visibility};
 use crate::{
-    Audience, ContactRow, Conversation, ConversationOf, ConversationRow, Mode, Presence, Relation, Seq,
-    SetPresence, Side, Signal, UserId, UserRow, Viewpoint, Visibility, With,
+    Audience, Conversation, ConversationOf, ConversationRow, Mode, Presence, Relation, Seq, SetPresence,
+    Side, Signal, UserId, UserRow, Viewpoint, Visibility, With,
 };
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ impl Other {
         Some(Other { blocked: row.blocked, ..Other::person(other) })
     }
 
-    pub(crate) fn contact(row: &ContactRow) -> Other {
-        Other { id: row.id, side: Some(row.side), visibility: None, blocked: false }
+    pub(crate) fn contact((id, side): (UserId, Side)) -> Other {
+        Other { id, side: Some(side), visibility: None, blocked: false }
     }
 }
 

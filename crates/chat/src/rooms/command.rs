@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::{Answer, AnswerTo, Policy, command_of};
 use crate::contacts::message_requests::RequestAnswer;
 use crate::rooms::{
-    Alias, AvatarChange, Closing, LinkCode, MemberAction, NewRoomOf, Nickname, RoomChange, RoomKind,
+    Alias, AvatarChange, Closing, LinkCode, MemberAction, Naming, NewRoomOf, Nickname, RoomChange, RoomKind,
     RoomSanction, Rooms,
 };
 use crate::session::Context;
@@ -60,10 +60,16 @@ pub enum Command {
     ListOccupants {
         conversation: ConversationId,
     },
+    /// Sets or removes the own nickname in a room of the user. Answered by `Names` with the nickname, if there is one.
+    SetNickname {
+        conversation: ConversationId,
+        nickname: Option<Nickname>,
+    },
     /// Names up to [`MOST_NAMED_AT_ONCE`](crate::rooms::MOST_NAMED_AT_ONCE) users of a room that the user may read.
     ListNames {
         conversation: ConversationId,
         users: Vec<Sub>,
+        naming: Naming,
     },
     /// Shows a room that the user may read. Answered by `Rooms`.
     Show {
@@ -119,7 +125,7 @@ pub enum Command {
 
 command_of! {
     Rooms, Command:
-    Create, Change, List, Join, Leave, Close, Enter, Exit, ListOccupants, ListNames, Show, Find, AnswerRequest, ChangeMember, SanctionMember, ListMembers, MakeLink, ListLinks, RevokeLink,
+    Create, Change, List, Join, Leave, Close, Enter, Exit, ListOccupants, SetNickname, ListNames, Show, Find, AnswerRequest, ChangeMember, SanctionMember, ListMembers, MakeLink, ListLinks, RevokeLink,
     OpenLink, JoinByLink,
 }
 
@@ -158,8 +164,8 @@ impl Command {
                 let speaks = closing.texts().next().is_some();
                 Policy { speaks, is_seen_by_others: speaks, ..Policy::RECORDED }
             }
-            // Each entry writes to others. A nickname is a text for them.
-            Command::Enter { nickname, .. } => {
+            // Each entry and each change writes to others. A nickname is a text for them.
+            Command::Enter { nickname, .. } | Command::SetNickname { nickname, .. } => {
                 Policy { counts_as: Some(RequestKind::Enter), ..Policy::speaks(nickname.is_some()) }
             }
             Command::Exit { .. } => Policy { answer: Answer::None, ..Policy::PLAIN },
@@ -212,16 +218,18 @@ impl Command {
                 let RoomSanction { kind: _, until: _, reason, shows_reason: _ } = sanction;
                 Publication::text(reason)
             }
-            Command::Enter { conversation: _, nickname: Some(nickname) } => {
+            Command::Enter { conversation: _, nickname: Some(nickname) }
+            | Command::SetNickname { conversation: _, nickname: Some(nickname) } => {
                 Publication::text(nickname.as_str())
             }
             // Only the user sees a search.
             Command::List { query: _, page: _ }
             | Command::ListMembers { conversation: _, list: _, query: _, page: _ } => Publication::default(),
             Command::Enter { conversation: _, nickname: None }
+            | Command::SetNickname { conversation: _, nickname: None }
             | Command::Exit { conversation: _ }
             | Command::ListOccupants { conversation: _ }
-            | Command::ListNames { conversation: _, users: _ }
+            | Command::ListNames { conversation: _, users: _, naming: _ }
             | Command::Show { conversation: _ }
             | Command::Find { alias: _ }
             | Command::Join { to: _ }
@@ -259,8 +267,11 @@ impl Rooms {
             Command::Enter { conversation, nickname } => self.enter(&asker, re, conversation, nickname, now),
             Command::Exit { conversation } => self.exit(asker.session, conversation),
             Command::ListOccupants { conversation } => self.list_occupants(asker.session, re, conversation),
-            Command::ListNames { conversation, users } => {
-                self.list_names(asker.session, re, conversation, users)
+            Command::SetNickname { conversation, nickname } => {
+                self.set_nickname(&asker, re, conversation, nickname);
+            }
+            Command::ListNames { conversation, users, naming } => {
+                self.list_names(asker.session, re, conversation, users, naming);
             }
             Command::Show { conversation } => self.show_room(asker.session, re, conversation),
             Command::Find { alias } => self.find_room(asker.session, re, alias, now),

@@ -324,6 +324,7 @@ mod tests {
             members: 3,
             alias: None,
             max_members: 0,
+            nicknames: 0,
         }
     }
 

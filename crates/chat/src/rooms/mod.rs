@@ -48,14 +48,14 @@ pub use membership::{
     standing_now, standing_to_write, state_under, state_without,
 };
 pub use mutes_and_bans::{KeptSanction, RoomSanction, RoomSanctionKind, kept_sanction};
-pub use nickname::Nickname;
+pub use nickname::{Naming, Nickname};
 use occupancy::Occupancy;
 pub use occupancy::{MOST_ENTERED, MOST_NAMED_AT_ONCE, MOST_SHOWN, Occupant, OccupantChange, WROTE_MS};
 pub use roles::{Act, Role, Rules, Standing, may, may_as_site_moderator, may_moderate_message};
 pub use seen_by::{MOST_SEEN_BY, Markers};
 pub use store::{
-    Entered, Joined, MemberRow, MembersPage, Named, NewRoom, RoomChanged, RoomClosed, RoomStore, RoomsPage,
-    SanctionedPage,
+    Entered, Joined, MemberRow, MembersPage, Named, NewRoom, NicknameChange, Nicknamed, RoomChanged,
+    RoomClosed, RoomStore, RoomsPage, SanctionedPage,
 };
 
 use crate::calls::Calls;
@@ -144,6 +144,9 @@ pub struct Room {
     pub members: u32,
     /// The room's own limit of members, if it is lower than the site's; 0: none.
     pub max_members: u32,
+    /// The number of the last change of a nickname; 0: no member has had one. A client that knows nicknames of another number
+    /// asks for them again.
+    pub nicknames: u64,
 }
 
 /// The picture of a room.
@@ -394,6 +397,7 @@ mod tests {
         frozen: false,
         members: 3,
         max_members: 0,
+        nicknames: 0,
     };
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::directory::fold;
 use crate::rooms::is_line;
 use crate::serialize::serialize_as_text;
@@ -35,6 +37,15 @@ impl Nickname {
     pub fn folded(&self) -> String {
         fold(&self.0)
     }
+}
+
+/// The names of users in a room that a list contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Naming {
+    /// The nickname, or the display name.
+    Shown,
+    /// Nicknames alone: users without one are left out.
+    Chosen,
 }
 
 serialize_as_text!(Nickname, as_str, Nickname::parse);

@@ -19,7 +19,10 @@ use smallvec::SmallVec;
 use crate::command::AnswerTo;
 use crate::directory::fold;
 use crate::privacy::{Audience, Visibility};
-use crate::rooms::{Alias, Closing, Entered, Event, LeftReason, Nickname, Role, RoomName, Rooms};
+use crate::rooms::{
+    Alias, Closing, Entered, Event, LeftReason, Naming, Nickname, NicknameChange, Nicknamed, Role, RoomName,
+    Rooms,
+};
 use crate::session::{Asker, Completion, Sessions};
 use crate::{
     Conversation, ConversationId, ConversationOf, Refusal, SessionHandle, SessionId, SetPresence, SiteRole,
@@ -360,6 +363,23 @@ impl Occupancy {
         send(sessions, &to, room, occupant, OccupantChange::Here);
     }
 
+    /// The member has another name in the room, by a session that is perhaps not in it.
+    fn renamed(&self, sessions: &Sessions, user: UserId, room: ConversationId, nick: Arc<str>) {
+        if self.is_empty() {
+            return;
+        }
+        let mut table = self.lock();
+        let Some(now) = table.by_room.get_mut(&room) else { return };
+        let Some(before) = now.by_user.get(&user.num).map(|here| here.occupant.clone()) else { return };
+        let from = before.nick.clone();
+        let occupant = now.claim(user.num, Occupant { nick, ..before });
+        let Some(here) = now.by_user.get_mut(&user.num).filter(|_| occupant.nick != from) else { return };
+        here.occupant = occupant.clone();
+        let (is_shown, own) = (here.is_shown, here.sessions.to_vec());
+        let to = if is_shown { now.handles() } else { own };
+        send(sessions, &to, room, occupant, OccupantChange::Renamed { from });
+    }
+
     /// Visits every room that somebody has entered; roles on the site change rarely.
     fn site_role_changed(&self, sessions: &Sessions, user: UserId, role: SiteRole) {
         if self.is_empty() {
@@ -495,7 +515,7 @@ impl Rooms {
         let (session, sub, showing) = (asker.session, asker.sub.clone(), Showing::of(asker));
         let (site_role, is_guest) = (asker.role, asker.guest);
         let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, entered: Entered| {
-            let Entered { joined, nick } = entered;
+            let Entered { joined, nick, change } = entered;
             let ConversationOf::Room { role, .. } = &joined.row.of else { return };
             let me = Occupant { sub, nick, role: *role, site_role, is_guest };
             let conversation = Box::new(crate::presence::shown::conversation(joined.row, Default::default()));
@@ -504,6 +524,9 @@ impl Rooms {
                 let event = crate::Event::conversation(conversation.clone());
                 this.sessions.publish(session.user, joined.position, Some(session.handle), event);
             }
+            if let Some(change) = change {
+                this.publish_nickname(room, change);
+            }
             this.occupancy.enter(&this.sessions, (session, re), conversation, me, showing);
             // A session that has ended meanwhile was not in the table when its end was noted.
             if this.sessions.lock(session.user).session(session.user, session.handle).is_none() {
@@ -511,6 +534,33 @@ impl Rooms {
             }
         });
         self.store.enter_room(room, session.user, nickname, self.room_limits(asker), now, done);
+    }
+
+    pub(crate) fn set_nickname(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        nickname: Option<Nickname>,
+    ) {
+        let (session, sub) = (asker.session, asker.sub.clone());
+        let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, named: Nicknamed| {
+            let Nicknamed { nick, is_chosen, change } = named;
+            if let Some(change) = change {
+                this.publish_nickname(room, change);
+                this.occupancy.renamed(&this.sessions, session.user, room, nick.clone());
+            }
+            let names = is_chosen.then_some((sub, nick)).into_iter().collect();
+            this.sessions.answer(session.handle, re, Event::Names { conversation: room, names });
+        });
+        self.store.set_nickname(room, session.user, nickname, done);
+    }
+
+    /// Members learn that a nickname has changed, and those who show the room ask for it.
+    fn publish_nickname(&self, conversation: ConversationId, change: NicknameChange) {
+        let NicknameChange { room, position, members } = change;
+        let event = Event::Room { conversation, room };
+        self.sessions.publish_to_members(conversation.site, &members, position, None, event);
     }
 
     pub(crate) fn exit(&self, session: SessionId, room: ConversationId) {
@@ -580,6 +630,7 @@ impl Rooms {
         re: u64,
         room: ConversationId,
         users: Vec<Sub>,
+        naming: Naming,
     ) {
         if users.len() > MOST_NAMED_AT_ONCE {
             return self.sessions.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
@@ -587,7 +638,7 @@ impl Rooms {
         let done = self.on_accepted(session.handle, AnswerTo::Request(re), move |this, names| {
             this.sessions.answer(session.handle, re, Event::Names { conversation: room, names });
         });
-        self.store.nicknames(room, session.user, users, done);
+        self.store.nicknames(room, session.user, users, naming, done);
     }
 
     /// A room that the user may read.

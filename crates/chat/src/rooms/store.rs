@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::rooms::invitations::RoomRequestStore;
 use crate::rooms::invite_links::LinkStore;
 use crate::rooms::{
-    Alias, Markers, MemberAction, Nickname, PageKey, Room, RoomChange, RoomKind, RoomLimits, RoomMembers,
-    RoomName, RoomSanction, Standing,
+    Alias, Markers, MemberAction, Naming, Nickname, PageKey, Room, RoomChange, RoomKind, RoomLimits,
+    RoomMembers, RoomName, RoomSanction, Standing,
 };
 use crate::store::MemberChanged;
 use crate::users::store::UserStore;
@@ -150,7 +150,17 @@ pub trait RoomStore: UserStore + LinkStore + RoomRequestStore {
         room: ConversationId,
         asker: UserId,
         users: Vec<Sub>,
+        naming: Naming,
         done: Done<Result<Vec<Named>, Refusal>>,
+    );
+    /// Sets or removes the nickname of a member. [`Refusal::UserExists`]: as for [`enter_room`](Self::enter_room). A member who is
+    /// muted in the room cannot change it.
+    fn set_nickname(
+        &self,
+        room: ConversationId,
+        user: UserId,
+        nickname: Option<Nickname>,
+        done: Done<Result<Nicknamed, Refusal>>,
     );
     /// All members of a room, and which of `users` are among them.
     fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>);
@@ -191,6 +201,7 @@ impl NewRoom {
             frozen: false,
             members: 0,
             max_members: 0,
+            nicknames: 0,
         }
     }
 
@@ -219,6 +230,26 @@ pub struct Entered {
     pub joined: Joined,
     /// The member's nickname, or the display name.
     pub nick: Arc<str>,
+    /// The entry has changed the nickname.
+    pub change: Option<NicknameChange>,
+}
+
+/// A member's name in a room after a request to change it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nicknamed {
+    /// The nickname, or the display name.
+    pub nick: Arc<str>,
+    pub is_chosen: bool,
+    pub change: Option<NicknameChange>,
+}
+
+/// A change of a nickname, for the members of the room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicknameChange {
+    pub room: Arc<Room>,
+    pub position: Position,
+    /// The users to notify, by number.
+    pub members: Arc<Vec<u32>>,
 }
 
 #[derive(Debug, Clone)]

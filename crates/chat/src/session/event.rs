@@ -75,6 +75,20 @@ impl Event {
         }
     }
 
+    /// The client id of the message that the event answers.
+    pub(crate) fn answered_message(&self) -> Option<&str> {
+        match self {
+            Event::SendRefused { client_id, .. } => Some(client_id),
+            Event::Welcome(_)
+            | Event::Bye(_)
+            | Event::ByeWith { .. }
+            | Event::Refused(_)
+            | Event::Changes(_)
+            | Event::TokenOk { .. }
+            | Event::Behind => None,
+        }
+    }
+
     pub(crate) fn signal(&self) -> Option<Signal> {
         match self {
             Event::Welcome(welcome) => welcome.changes.signal(),

@@ -35,6 +35,10 @@ pub struct SessionRecord {
     pub watched: Vec<UserId>,
     /// The queue of the session was dropped, and its client has not resumed yet.
     pub is_behind: bool,
+    /// The session has entered rooms, and perhaps left them. The next node does not know in which it is, so its client has to
+    /// enter them again.
+    #[serde(default)]
+    pub has_entered: bool,
 }
 
 impl SessionRecord {
@@ -61,6 +65,7 @@ impl SessionRecord {
             | Event::Messages(_)
             | Event::Account(_) => {}
         }
+        self.has_entered |= delivery.event.is_entry();
     }
 }
 
@@ -76,6 +81,12 @@ pub(crate) struct Taken {
 }
 
 impl Sessions {
+    pub(crate) fn all_of_front(&self, front: u8) -> Vec<Taken> {
+        let mut all = self.all();
+        all.retain(|taken| taken.session.handle.front() == front);
+        all
+    }
+
     pub(crate) fn all(&self) -> Vec<Taken> {
         let epoch = self.epoch.load(Ordering::Relaxed);
         let mut all = Vec::new();

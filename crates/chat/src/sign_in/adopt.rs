@@ -44,6 +44,13 @@ pub(crate) enum Waiting {
     Disconnected(bool, Timestamp),
 }
 
+/// Whether events may have passed by an adopted session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Missed {
+    Unknown,
+    Nothing,
+}
+
 /// Carries out the commands that have waited for an adoption.
 pub(crate) trait AdoptionObserver: Send + Sync + 'static {
     fn carry_out(self: Arc<Self>, session: SessionId, request: Request, now: Timestamp);
@@ -73,14 +80,37 @@ impl SignIn {
                     self.sessions.bye(taken.session.handle, Refusal::GoingAway { retry_after_ms: 0 });
                 }
                 State::Live | State::Behind | State::Resuming => {
-                    let mut record = self.record(&taken, watched);
-                    // Its client enters its rooms again.
-                    record.is_behind |= in_a_room;
-                    records.push(record);
+                    records.push(SessionRecord { has_entered: in_a_room, ..self.record(&taken, watched) });
                 }
             }
         }
         records
+    }
+
+    /// Takes the sessions of one front out of this node. See [`Node::release_front`](crate::Node::release_front).
+    pub(crate) fn release_front(self: &Arc<Self>, front: u8, now: Timestamp) -> Vec<SessionRecord> {
+        self.adoptions.forget_front(front);
+        let mut records = Vec::new();
+        for taken in self.sessions.all_of_front(front) {
+            let watched = self.presences.watched_by(taken.session.handle);
+            let in_a_room = self.rooms.is_in_a_room(taken.session.handle);
+            if !self.sessions.remove_session(taken.session, false, now) || taken.state == State::Starting {
+                continue;
+            }
+            records.push(SessionRecord { has_entered: in_a_room, ..self.record(&taken, watched) });
+        }
+        records
+    }
+
+    /// Writes the sessions down without an end. See [`Node::write_down`](crate::Node::write_down).
+    pub(crate) fn write_down(&self) -> Vec<SessionRecord> {
+        let settled = self.sessions.all().into_iter().filter(|taken| taken.state != State::Starting);
+        let record = |taken: Taken| {
+            let watched = self.presences.watched_by(taken.session.handle);
+            let has_entered = self.rooms.is_in_a_room(taken.session.handle);
+            SessionRecord { has_entered, ..self.record(&taken, watched) }
+        };
+        settled.map(record).collect()
     }
 
     fn record(&self, taken: &Taken, watched: Vec<UserId>) -> SessionRecord {
@@ -97,19 +127,37 @@ impl SignIn {
             announced: taken.announced.clone(),
             watched,
             is_behind: taken.state != State::Live,
+            has_entered: false,
         }
     }
 
     /// Brings sessions of another node into this one. See [`Node::adopt`](crate::Node::adopt).
     pub(crate) fn adopt(self: &Arc<Self>, records: Vec<SessionRecord>, now: Timestamp) {
         self.adoptions.begin(&records);
-        self.adopt_some(records.into_iter(), now);
+        self.adopt_some(records.into_iter(), Missed::Unknown, now, Box::new(|| {}));
     }
 
-    fn adopt_some(self: &Arc<Self>, mut rest: std::vec::IntoIter<SessionRecord>, now: Timestamp) {
+    /// See [`Node::continue_sessions`](crate::Node::continue_sessions).
+    pub(crate) fn continue_sessions(
+        self: &Arc<Self>,
+        records: Vec<SessionRecord>,
+        now: Timestamp,
+        then: impl FnOnce() + Send + 'static,
+    ) {
+        self.adoptions.begin(&records);
+        self.adopt_some(records.into_iter(), Missed::Nothing, now, Box::new(then));
+    }
+
+    fn adopt_some(
+        self: &Arc<Self>,
+        mut rest: std::vec::IntoIter<SessionRecord>,
+        missed: Missed,
+        now: Timestamp,
+        then: Box<dyn FnOnce() + Send>,
+    ) {
         let some: Vec<SessionRecord> = rest.by_ref().take(READ_TOGETHER).collect();
         if some.is_empty() {
-            return;
+            return then();
         }
         let mut users: Vec<UserId> = some.iter().map(|record| record.session.user).collect();
         users.sort_unstable();
@@ -123,18 +171,24 @@ impl SignIn {
             let passwords = passwords.collect();
             for record in some {
                 match by_id.get(&record.session.user) {
-                    Some(row) => this.adopt_one(&record, row, merges, now),
+                    Some(row) => this.adopt_one(&record, row, (merges, missed), now),
                     None => this.not_adopted(record.session, none),
                 }
             }
             // Now that their sessions are in the table: a later revocation finds them there.
             this.account.end_missing_app_passwords(passwords, now);
-            this.adopt_some(rest, now);
+            this.adopt_some(rest, missed, now, then);
         });
         self.store.users_by_id(users, done);
     }
 
-    fn adopt_one(self: &Arc<Self>, record: &SessionRecord, row: &UserRow, merges: u64, now: Timestamp) {
+    fn adopt_one(
+        self: &Arc<Self>,
+        record: &SessionRecord,
+        row: &UserRow,
+        (merges, missed): (u64, Missed),
+        now: Timestamp,
+    ) {
         let session = record.session;
         let Some(site) = self.sites.by_id(session.user.site) else {
             return self.not_adopted(session, Refusal::NoSuchSite);
@@ -163,11 +217,18 @@ impl SignIn {
             let due = Timestamp(now.0 + self.config.presence_grace_ms);
             self.adoptions.watching().push_back((due, session));
         }
-        if record.is_behind {
+        if record.is_behind || record.has_entered {
             self.sessions.lock(session.user).fall_behind(session.user, session.handle);
             self.sessions.send(session.handle, Event::Behind);
         } else if let Some(hold) = hold {
-            self.look_for_changes(record, hold);
+            match missed {
+                Missed::Unknown => self.look_for_changes(record, hold),
+                Missed::Nothing => {
+                    if self.settle(session, hold, record.seen).is_some() {
+                        self.release(session);
+                    }
+                }
+            }
         }
         while let Some(waiting) = self.adoptions.next(session.handle) {
             match waiting {
@@ -314,6 +375,19 @@ impl Adoptions {
             self.remove(&mut waiting, session);
         }
         next
+    }
+
+    /// Drops what waits for sessions of a front that is gone.
+    fn forget_front(&self, front: u8) {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut waiting = self.waiting();
+        for (_, queue) in waiting.iter_mut().filter(|(handle, _)| handle.front() == front) {
+            queue.clear();
+            // The session ends as soon as it is adopted.
+            queue.push_back(Waiting::Disconnected(false, Timestamp::default()));
+        }
     }
 
     fn end(&self, session: SessionHandle) {

@@ -472,6 +472,7 @@ impl SignIn {
                     announced: arrival.announced.clone(),
                     watched: Vec::new(),
                     is_behind: false,
+                    has_entered: false,
                 },
                 changes,
                 waiting,

@@ -7,7 +7,6 @@ use crate::command::AnswerTo;
 use crate::presence::shown::{Other, Shown};
 use crate::session::{Asker, Completion, Hold, Released};
 use crate::sign_in::SignIn;
-use crate::users::card;
 use crate::{Changes, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId};
 
 impl SignIn {
@@ -86,7 +85,7 @@ impl SignIn {
         then: impl FnOnce(Changes) + Send + 'static,
     ) {
         let others = snapshot.conversations.rows.iter().filter_map(Other::of_conversation);
-        let contacts = snapshot.contacts.rows.iter().map(Other::contact);
+        let contacts = snapshot.contacts.rows.sides().map(Other::contact);
         let others: Vec<Other> = others.chain(contacts).collect();
         self.presences.with_shown(mode, user, &others, move |shown| {
             then(changes(snapshot, shown));
@@ -122,11 +121,8 @@ impl SignIn {
 fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
     let mut shown = shown.into_iter();
     let conversations = crate::presence::shown::conversations(snapshot.conversations.rows, &mut shown);
-    let mut presence = || shown.next().and_then(|one| one.presence);
-    let contacts = snapshot.contacts.rows.into_iter();
-    let contacts = contacts
-        .map(|row| crate::Contact::new(card(row.id, row.profile, presence()), row.side, row.note))
-        .collect();
+    let mut contacts = snapshot.contacts.rows;
+    contacts.show(shown.map(|one| one.presence));
     Changes {
         reset: snapshot.reset,
         conversations,

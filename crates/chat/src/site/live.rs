@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use crate::limits::Rate;
 use crate::site::filters::{CHECKS_PER_MICRO, FILTER_MICROS_PER_SECOND};
+use crate::site::published::allows;
 use crate::site::settings::Access;
 use crate::site::token::Verifier;
 use crate::{CompiledFilters, Refusal, Settings, Site, SiteId, Timestamp};
@@ -16,6 +17,8 @@ pub(crate) struct Sites {
     /// Held while a new table is built from the current one. The table itself has its own short lock.
     changing: Mutex<()>,
     table: RwLock<Table>,
+    /// The number of changes of the table.
+    version: AtomicU64,
 }
 
 #[derive(Default)]
@@ -130,6 +133,7 @@ impl Sites {
         }
         let mut now = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = std::mem::replace(&mut *now, table);
+        self.version.fetch_add(1, Ordering::Release);
         before.by_id.into_keys().filter(|id| !now.by_id.contains_key(id)).collect()
     }
 
@@ -141,7 +145,16 @@ impl Sites {
         let mut table = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         table.by_key.insert(after.site.key.clone(), after.clone());
         table.by_id.insert(id, after.clone());
+        self.version.fetch_add(1, Ordering::Release);
         Some([before, after])
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<LiveSite>> {
+        self.read().by_id.values().cloned().collect()
     }
 
     fn changing(&self) -> std::sync::MutexGuard<'_, ()> {
@@ -243,10 +256,9 @@ impl LiveSite {
         self.slots().find(|(known, _)| *known == kid).map_or(0, |(_, slot)| slot)
     }
 
-    /// Whether pages of this origin may connect. Origins compare as ASCII without case (RFC 6454 §4: scheme
-    /// and host are lower case).
+    /// Whether pages of this origin may connect.
     pub(crate) fn allows_origin(&self, origin: &str) -> bool {
-        self.site.origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
+        allows(&self.site.origins, origin)
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod guest_proof;
 pub(crate) mod links;
 pub(crate) mod live;
 pub(crate) mod mail_address;
+pub(crate) mod published;
 pub(crate) mod raid;
 pub(crate) mod retention;
 pub(crate) mod roles;
@@ -51,7 +52,7 @@ pub struct Site {
 impl Site {
     /// A page with the widget: the first origin of the site.
     pub(crate) fn page(&self) -> Option<&str> {
-        self.origins.iter().find(|origin| origin.starts_with("http")).map(String::as_str)
+        published::page(&self.origins)
     }
 
     /// The XMPP domain: the one that the operator has set; else the key, if it is a host name. No two sites have the same.

@@ -9,8 +9,9 @@ use crate::session::NumberHasher;
 use crate::users::contact_ids::ContactIds;
 use crate::{ConversationId, Relation, Side, SiteId, Sub, Timestamp, UserId, UserRow};
 
-const MAX_USERS: usize = 8_192;
-const MAX_RELATIONS: usize = 32_768;
+/// Half of the entries are certainly kept while others come: 16,000 users who write at the same time, and 65,000 pairs of them.
+const MAX_USERS: usize = 32_768;
+const MAX_RELATIONS: usize = 131_072;
 const MAX_CONTACT_LISTS: usize = 8_192;
 /// Longer lists are not cached: all lists together use at most 16 MB.
 const MAX_CONTACTS_KEPT: usize = 256;

@@ -15,7 +15,7 @@ use crate::store::unavailable;
 use crate::users::cache::{Generation, Recent};
 use crate::users::contact_ids::ContactIds;
 use crate::users::store::UserStore;
-use crate::{ContactRow, Person, Presence, Profile, Refusal, Relation, StoreError, Sub, UserId, UserRow};
+use crate::{ContactList, Person, Presence, Profile, Refusal, Relation, StoreError, Sub, UserId, UserRow};
 
 /// A user as others see it.
 pub(crate) fn person(row: &UserRow, presence: Option<Presence>) -> Person {
@@ -159,8 +159,8 @@ impl Users {
 
     /// Caches the contacts of a first page that has all of them, because the presence of the user is
     /// published to them next.
-    pub(crate) fn keep_contacts(&self, user: UserId, rows: &[ContactRow], since: Generation) {
-        let contacts: ContactIds = rows.iter().map(|row| (row.id, row.side)).collect();
+    pub(crate) fn keep_contacts(&self, user: UserId, list: &ContactList, since: Generation) {
+        let contacts: ContactIds = list.sides().collect();
         self.recent.keep_contacts(user, &contacts, since);
     }
 

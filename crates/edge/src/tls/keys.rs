@@ -50,6 +50,31 @@ pub(super) struct Suite {
 }
 
 impl Suite {
+    /// Two bytes for another process.
+    pub(super) fn export(self) -> [u8; 2] {
+        let cipher = match self.cipher {
+            Cipher::Aes128Gcm => 0,
+            Cipher::Aes256Gcm => 1,
+            Cipher::Chacha20Poly1305 => 2,
+        };
+        [cipher, if self.version == Version::Tls12 { 2 } else { 3 }]
+    }
+
+    pub(super) fn import(bytes: [u8; 2]) -> Option<Suite> {
+        let cipher = match bytes[0] {
+            0 => Cipher::Aes128Gcm,
+            1 => Cipher::Aes256Gcm,
+            2 => Cipher::Chacha20Poly1305,
+            _ => return None,
+        };
+        let version = match bytes[1] {
+            2 => Version::Tls12,
+            3 => Version::Tls13,
+            _ => return None,
+        };
+        Some(Suite { cipher, version })
+    }
+
     fn algorithm(self) -> &'static aead::Algorithm {
         match self.cipher {
             Cipher::Aes128Gcm => &aead::AES_128_GCM,

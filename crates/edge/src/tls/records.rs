@@ -7,6 +7,7 @@ use ring::aead::{Aad, Nonce};
 use rustls::{ConnectionTrafficSecrets, ExtractedSecrets, ProtocolVersion};
 
 use super::keys::{Cipher, Expanded, Keys, Secret, Suite, Version};
+use crate::transfer::record::{Reader, Writer};
 
 /// RFC 8446 §5.1.
 const HEADER: usize = 5;
@@ -168,6 +169,56 @@ pub(super) fn whole_record(bytes: &[u8]) -> Option<usize> {
 }
 
 impl RecordLayer {
+    /// Writes it down for another process.
+    pub(super) fn export(&self, record: &mut Writer) {
+        for half in [&self.read, &self.write] {
+            record.raw(&half.secret.0).u64(half.number);
+        }
+        record.raw(&self.suite.export()).u8((self.role == Role::Client).into());
+        match self.message {
+            Message::None => record.u8(0),
+            Message::Begun { header, length } => record.u8(1 + length as u8).raw(&header),
+            Message::Skipped(left) => record.u8(5).raw(&left),
+        };
+        record.u8(self.patience).u8(self.empty);
+        let flags = [self.ended, self.owes_key_update, self.marks.only_ticket, self.marks.notified];
+        flags.into_iter().for_each(|flag| {
+            record.u8(flag.into());
+        });
+    }
+
+    pub(super) fn import(record: &mut Reader<'_>) -> Option<RecordLayer> {
+        let mut half = || Some(Half { secret: Secret(record.raw()?), number: record.u64()? });
+        let (read, write) = (half()?, half()?);
+        let suite = Suite::import(record.raw()?)?;
+        let role = if record.u8()? == 0 { Role::Server } else { Role::Client };
+        let message = match record.u8()? {
+            0 => Message::None,
+            1 => Message::Begun { header: record.raw()?, length: Length::One },
+            2 => Message::Begun { header: record.raw()?, length: Length::Two },
+            3 => Message::Begun { header: record.raw()?, length: Length::Three },
+            4 => Message::Begun { header: record.raw()?, length: Length::Four },
+            5 => Message::Skipped(record.raw()?),
+            _ => return None,
+        };
+        let (patience, empty) = (record.u8()?, record.u8()?);
+        let mut flag = || record.u8().map(|byte| byte != 0);
+        let (ended, owes_key_update) = (flag()?, flag()?);
+        let marks = Marks { only_ticket: flag()?, notified: flag()? };
+        Some(RecordLayer {
+            read,
+            write,
+            suite,
+            role,
+            message,
+            patience,
+            empty,
+            ended,
+            owes_key_update,
+            marks,
+        })
+    }
+
     /// `client` and `server` are the traffic secrets of TLS 1.3. None: the secrets do not belong together.
     pub(super) fn new(
         role: Role,

@@ -14,6 +14,7 @@ use super::keys::Keys;
 use super::records::{Marks, Offence, RecordLayer, Role, whole_record};
 use super::told::{Told, Traffic, take_told};
 use crate::pool::{Pool, Remainder};
+use crate::transfer::record::{Reader, Writer};
 
 /// Ciphertext that is not a whole record or handshake message yet. rustls refuses larger ones long before.
 const MOST_UNFINISHED: usize = 128 * 1024;
@@ -96,6 +97,45 @@ impl Session {
             unsent: None,
             kept: None,
         }
+    }
+
+    /// Writes it down for another process: the secrets of both directions, and incomplete and unsent bytes. False: it cannot move,
+    /// because rustls has it, or its handshake failed.
+    pub(crate) fn export(&self, record: &mut Writer) -> bool {
+        let Stage::Records(records) = &self.stage else { return false };
+        records.export(record);
+        for bytes in [&self.unfinished, &self.unsent] {
+            record.bytes(bytes.as_ref().map_or(&[], |bytes| &bytes.0));
+        }
+        let none = Kept::default();
+        let kept = self.kept.as_deref().unwrap_or(&none);
+        let bindings = kept.bindings.clone().unwrap_or_default();
+        record.bytes(bindings.exporter.as_ref().map_or(&[], |exporter| exporter));
+        record.bytes(bindings.end_point.as_deref().unwrap_or_default());
+        record.u8(kept.certificates.len() as u8);
+        for certificate in kept.certificates.iter().take(u8::MAX.into()) {
+            record.bytes(certificate);
+        }
+        true
+    }
+
+    pub(crate) fn import(record: &mut Reader<'_>) -> Option<Session> {
+        let records = RecordLayer::import(record)?;
+        let mut bytes = || {
+            let bytes = record.bytes()?;
+            Some((!bytes.is_empty()).then(|| Box::new(Remainder(bytes.to_vec()))))
+        };
+        let (unfinished, unsent) = (bytes()?, bytes()?);
+        let exporter = record.bytes()?.first_chunk().copied();
+        let end_point = Some(record.bytes()?).filter(|bytes| !bytes.is_empty()).map(Into::into);
+        let has_bindings = exporter.is_some() || end_point.is_some();
+        let bindings = has_bindings.then_some(ChannelBindings { exporter, end_point });
+        let count = record.u8()?;
+        let certificate = |_| Some(CertificateDer::from(record.bytes()?.to_vec()));
+        let certificates = (0..count).map(certificate).collect::<Option<Vec<_>>>()?;
+        let is_kept = has_bindings || !certificates.is_empty();
+        let kept = is_kept.then(|| Box::new(Kept { bindings, certificates }));
+        Some(Session { stage: Stage::Records(records), unfinished, unsent, kept })
     }
 
     fn marks(&mut self) -> &mut Marks {

@@ -4,7 +4,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use edge::tls::Acceptor;
-use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
+use edge::{Accepted, Closed, Conns, Handle, Io, Moves, Now, Protocol};
 
 /// The protocol panics on a connection from this listener.
 pub(crate) const NO_SUCH_LISTENER: usize = 99;
@@ -145,6 +145,18 @@ impl Protocol for Echo {
     fn closed(&mut self, conn: EchoConn, handle: Handle, why: Closed, _: Now) {
         assert_eq!(conn.handle, handle, "a connection keeps its handle");
         self.tell(Seen::Closed(handle, why));
+    }
+
+    fn moves(_: &EchoConn) -> Moves {
+        Moves::Now
+    }
+
+    fn export(&self, _: &EchoConn, _: Now, _: &mut Vec<u8>) -> bool {
+        true
+    }
+
+    fn import(&mut self, _: &[u8], io: &mut Io<'_>) -> Option<EchoConn> {
+        Some(EchoConn { handle: io.handle() })
     }
 
     fn recipients(mail: &Mail, into: &mut Vec<Handle>) {

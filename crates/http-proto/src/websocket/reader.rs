@@ -58,6 +58,40 @@ impl std::ops::Deref for Payload<'_> {
 }
 
 impl Reader {
+    /// Writes down what of a message has come, for another process. Empty: nothing.
+    pub fn export(&self) -> Vec<u8> {
+        let Some(partial) = &self.partial else { return Vec::new() };
+        let flags = [partial.is_text, partial.ended, partial.frame.is_some()];
+        let mut record: Vec<u8> = flags.into_iter().map(u8::from).collect();
+        let Arriving { mask, done, length } =
+            partial.frame.as_ref().unwrap_or(&Arriving { mask: [0; 4], done: 0, length: 0 });
+        record.extend_from_slice(mask);
+        for number in [*done, *length, partial.checked as u64] {
+            record.extend_from_slice(&number.to_le_bytes());
+        }
+        record.extend_from_slice(&partial.bytes);
+        record
+    }
+
+    /// A reader from its [record](Self::export). None: it is none.
+    pub fn import(record: &[u8]) -> Option<Reader> {
+        if record.is_empty() {
+            return Some(Reader::default());
+        }
+        let (flags, rest) = record.split_first_chunk::<3>()?;
+        let (mask, rest) = rest.split_first_chunk::<4>()?;
+        let (done, rest) = rest.split_first_chunk::<8>()?;
+        let (length, rest) = rest.split_first_chunk::<8>()?;
+        let (checked, bytes) = rest.split_first_chunk::<8>()?;
+        let checked = usize::try_from(u64::from_le_bytes(*checked)).ok()?;
+        let (done, length) = (u64::from_le_bytes(*done), u64::from_le_bytes(*length));
+        let frame = (flags[2] != 0).then_some(Arriving { mask: *mask, done, length });
+        let (is_text, ended) = (flags[0] != 0, flags[1] != 0);
+        let is_sound = checked <= bytes.len() && done <= length;
+        let partial = Partial { is_text, bytes: bytes.to_vec(), checked, frame, ended };
+        is_sound.then(|| Reader { partial: Some(Box::new(partial)) })
+    }
+
     /// Reads at most one message from the beginning of `input`. Answers the bytes consumed; with no message,
     /// more input is needed. What is not consumed must come again. Text is valid UTF-8. After a violation
     /// nothing may be read any more.

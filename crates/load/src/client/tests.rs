@@ -41,6 +41,7 @@ fn websocket_faults() {
     check(b"\x80\x00", Fault::Websocket("a continuation of nothing"));
     check(b"\x01\x01{\x81\x01}", Fault::Websocket("a new message inside of another"));
     check(b"\x81\x02{}", Fault::NoEvent);
+    check(b"\x82\x02{}", Fault::Websocket("a binary message"));
     check(b"\x88\x00\x81\x02{}", Fault::AfterEnd);
     let refused = "HTTP/1.1 503 S\r\nContent-Type: application/json\r\nContent-Length: 37\r\n\r\n\
                    {\"t\":\"bye\",\"code\":\"full\",\"text\":\"no\"}";

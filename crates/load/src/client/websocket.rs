@@ -7,6 +7,7 @@ use super::{Fault, Masks};
 use crate::target::Target;
 
 pub(crate) const TEXT: u8 = 1;
+pub(crate) const BINARY: u8 = 2;
 const CONTINUATION: u8 = 0;
 pub(crate) const CLOSE: u8 = 8;
 const PING: u8 = 9;
@@ -79,7 +80,7 @@ pub(crate) fn read(input: &[u8]) -> Result<Option<Frame>, Fault> {
         return Err(Fault::Websocket("a length that is not the shortest"));
     }
     match opcode {
-        CONTINUATION | TEXT => {}
+        CONTINUATION | TEXT | BINARY => {}
         CLOSE | PING | PONG if fin && length <= 125 => {}
         CLOSE | PING | PONG => return Err(Fault::Websocket("a long or cut control frame")),
         _ => return Err(Fault::Websocket("an opcode that nobody sends here")),
@@ -111,6 +112,37 @@ pub(crate) fn control(opcode: u8, payload: &[u8], masks: &mut Masks, out: &mut V
     Control::Answered
 }
 
+/// The content of a frame, from a server that sends each message in one frame.
+pub(crate) enum Content<'a> {
+    Message(&'a [u8]),
+    /// A control frame that needs no further action.
+    Nothing,
+    /// The payload of the close frame.
+    Closed(&'a [u8]),
+}
+
+/// Reads the frame at the start of `input` and answers control frames. Returns its content and its length (0: more bytes are
+/// needed). `opcode`: of messages.
+pub(crate) fn content<'a>(
+    opcode: u8,
+    input: &'a [u8],
+    masks: &mut Masks,
+    out: &mut Vec<u8>,
+) -> Result<(Content<'a>, usize), Fault> {
+    let Some(frame) = read(input)? else { return Ok((Content::Nothing, 0)) };
+    let payload = &input[frame.payload];
+    let content = match control(frame.opcode, payload, masks, out) {
+        Control::Data if frame.opcode != opcode => {
+            return Err(Fault::Websocket("a message of the wrong type"));
+        }
+        Control::Data if !frame.fin => return Err(Fault::Websocket("a message in several frames")),
+        Control::Data => Content::Message(payload),
+        Control::Answered => Content::Nothing,
+        Control::Closed => Content::Closed(payload),
+    };
+    Ok((content, frame.bytes))
+}
+
 const TOO_LONG: Fault = Fault::Websocket("a frame above 1 GiB");
 
 #[cfg(test)]
@@ -134,8 +166,8 @@ mod tests {
         for bad in [
             &b"\xc1\x00"[..],
             b"\x81\x80",
-            b"\x82\x00",
             b"\x83\x00",
+            b"\x87\x00",
             b"\x08\x00",
             b"\x89\x7e\x00\x80",
             b"\x81\x7e\x00\x05",

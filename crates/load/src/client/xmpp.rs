@@ -14,7 +14,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use web_proto::{Code, Command, Event, Message, Presence, SendTo, SetPresence};
 
-use super::{Fault, Login, Masks, websocket};
+use super::websocket::{self, Content};
+use super::{Fault, Login, Masks, OtherProtocol};
 
 const STREAM: &str = "http://etherx.jabber.org/streams";
 const FRAMING: &str = "urn:ietf:params:xml:ns:xmpp-framing";
@@ -75,22 +76,6 @@ impl Stream {
         }
     }
 
-    pub(super) fn framing(&self) -> Framing {
-        self.framing
-    }
-
-    /// Begins the stream, or begins it anew after the authentication.
-    pub(super) fn open(&self, masks: &mut Masks, out: &mut Vec<u8>) {
-        let site = &self.site;
-        let text = match self.framing {
-            Framing::Stream => format!(
-                "<?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='{STREAM}' to='{site}' version='1.0'>"
-            ),
-            Framing::Websocket => format!("<open xmlns='{FRAMING}' to='{site}' version='1.0'/>"),
-        };
-        self.write(&text, masks, out);
-    }
-
     fn write(&self, text: &str, masks: &mut Masks, out: &mut Vec<u8>) {
         match self.framing {
             Framing::Stream => out.extend_from_slice(text.as_bytes()),
@@ -114,72 +99,22 @@ impl Stream {
         self.write_stanza(text, masks, out);
     }
 
-    /// Appends a command. Those without a counterpart in XMPP are left out.
-    pub(super) fn say(&mut self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
-        let Ok(command) = Command::parse(command) else { return };
-        match command {
-            Command::Send { id, to: SendTo::User(user), body, .. } => {
-                let mut text = format!("<message type='chat' to='{user}@{}' id='{id}'><body>", self.site);
-                push_escaped(&mut text, &body);
-                text.push_str("</body></message>");
-                self.stanza(&text, masks, out);
-                self.unacknowledged.push_back((self.sent, (&*id).into()));
-                self.write("<r xmlns='urn:xmpp:sm:3'/>", masks, out);
-            }
-            Command::Typing { to: SendTo::User(user), on } => {
-                let state = if on { "composing" } else { "paused" };
-                let text = format!(
-                    "<message type='chat' to='{user}@{}'><{state} xmlns='http://jabber.org/protocol/chatstates'/></message>",
-                    self.site
-                );
-                self.stanza(&text, masks, out);
-            }
-            Command::Presence { set } => {
-                let show = match set {
-                    SetPresence::Away => "<presence><show>away</show></presence>",
-                    SetPresence::Busy => "<presence><show>dnd</show></presence>",
-                    _ => "<presence/>",
-                };
-                self.stanza(show, masks, out);
-            }
-            Command::Ping { .. } => {
-                self.stanza("<iq type='get' id='ping'><ping xmlns='urn:xmpp:ping'/></iq>", masks, out);
-            }
-            Command::Bye => match self.framing {
-                Framing::Stream => self.write("</stream:stream>", masks, out),
-                Framing::Websocket => self.write(&format!("<close xmlns='{FRAMING}'/>"), masks, out),
-            },
-            _ => {}
-        }
-    }
-
-    /// Reads the element at the start of `input`. Returns its length (0: more bytes are needed), and whether the stream has ended.
-    pub(super) fn input(
-        &mut self,
-        input: &[u8],
-        masks: &mut Masks,
-        out: &mut Vec<u8>,
-        take: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<(usize, bool), Fault> {
-        let Some((piece, bytes)) = cut(input)? else { return Ok((0, false)) };
-        Ok((bytes, self.piece(piece, masks, out, take)?))
-    }
-
-    /// Reads one message of a WebSocket. Returns whether the stream has ended.
-    pub(super) fn document(
+    /// Reads one message of a WebSocket.
+    fn document(
         &mut self,
         payload: &[u8],
         masks: &mut Masks,
         out: &mut Vec<u8>,
         take: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<bool, Fault> {
+    ) -> Result<(), Fault> {
         let text = std::str::from_utf8(payload).map_err(|_| Fault::Xmpp("bytes that are no UTF-8"))?;
         let piece = match name(text) {
             "open" => Piece::Header,
-            "close" => Piece::End,
+            // The server closes the WebSocket.
+            "close" => return Ok(()),
             _ => Piece::Element(text),
         };
-        self.piece(piece, masks, out, take)
+        self.piece(piece, masks, out, take).map(drop)
     }
 
     fn piece(
@@ -259,8 +194,7 @@ impl Stream {
                 self.write("<enable xmlns='urn:xmpp:sm:3' resume='true'/>", masks, out);
                 self.stanza("<iq type='get' id='roster'><query xmlns='jabber:iq:roster'/></iq>", masks, out);
                 self.stanza("<presence/>", masks, out);
-                let welcome = Event::parse(WELCOME.as_bytes()).map_err(|_| Fault::NoEvent)?;
-                take(&welcome);
+                super::welcome(take)?;
             }
             (Step::Binding, _) => return Err(Fault::Xmpp("no resource could be bound")),
             // A ping, or a push of the roster.
@@ -306,14 +240,7 @@ impl Stream {
         // Numbers wrap (XEP-0198 §4).
         while self.unacknowledged.front().is_some_and(|(number, _)| handled.wrapping_sub(*number) < 1 << 31) {
             let Some((_, id)) = self.unacknowledged.pop_front() else { return };
-            take(&Event::Ack {
-                id: Cow::Borrowed(&id),
-                conversation: "".into(),
-                seq: 0,
-                time: 0,
-                position: "".into(),
-                request: false,
-            });
+            take(&super::ack(&id));
         }
         if self.unacknowledged.is_empty() {
             self.unacknowledged = VecDeque::new();
@@ -321,10 +248,75 @@ impl Stream {
     }
 }
 
-/// A welcome with the fields that plans read; the others are empty.
-const WELCOME: &str = r#"{"t":"welcome","session":"xmpp","me":{"user":"me","name":"me"},"presence":"online","open":true,
-"limits":{"body_bytes":8192,"frame_bytes":65536,"page":100,"watch":100,"idle_ms":120000,"heartbeat_ms":10000},
-"time":0,"expires":0,"resumed":false,"conversations":[],"position":""}"#;
+impl OtherProtocol for Stream {
+    /// Begins the stream, or begins it anew after the authentication.
+    fn open(&mut self, masks: &mut Masks, out: &mut Vec<u8>) {
+        let site = &self.site;
+        let text = match self.framing {
+            Framing::Stream => format!(
+                "<?xml version='1.0'?><stream:stream xmlns='jabber:client' xmlns:stream='{STREAM}' to='{site}' version='1.0'>"
+            ),
+            Framing::Websocket => format!("<open xmlns='{FRAMING}' to='{site}' version='1.0'/>"),
+        };
+        self.write(&text, masks, out);
+    }
+
+    fn say(&mut self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
+        let Ok(command) = Command::parse(command) else { return };
+        match command {
+            Command::Send { id, to: SendTo::User(user), body, .. } => {
+                let mut text = format!("<message type='chat' to='{user}@{}' id='{id}'><body>", self.site);
+                push_escaped(&mut text, &body);
+                text.push_str("</body></message>");
+                self.stanza(&text, masks, out);
+                self.unacknowledged.push_back((self.sent, (&*id).into()));
+                self.write("<r xmlns='urn:xmpp:sm:3'/>", masks, out);
+            }
+            Command::Typing { to: SendTo::User(user), on } => {
+                let state = if on { "composing" } else { "paused" };
+                let text = format!(
+                    "<message type='chat' to='{user}@{}'><{state} xmlns='http://jabber.org/protocol/chatstates'/></message>",
+                    self.site
+                );
+                self.stanza(&text, masks, out);
+            }
+            Command::Presence { set } => {
+                let show = match set {
+                    SetPresence::Away => "<presence><show>away</show></presence>",
+                    SetPresence::Busy => "<presence><show>dnd</show></presence>",
+                    _ => "<presence/>",
+                };
+                self.stanza(show, masks, out);
+            }
+            Command::Ping { .. } => {
+                self.stanza("<iq type='get' id='ping'><ping xmlns='urn:xmpp:ping'/></iq>", masks, out);
+            }
+            Command::Bye => match self.framing {
+                Framing::Stream => self.write("</stream:stream>", masks, out),
+                Framing::Websocket => self.write(&format!("<close xmlns='{FRAMING}'/>"), masks, out),
+            },
+            _ => {}
+        }
+    }
+
+    fn input(
+        &mut self,
+        input: &[u8],
+        masks: &mut Masks,
+        out: &mut Vec<u8>,
+        take: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<(usize, bool), Fault> {
+        if self.framing == Framing::Stream {
+            let Some((piece, bytes)) = cut(input)? else { return Ok((0, false)) };
+            return Ok((bytes, self.piece(piece, masks, out, take)?));
+        }
+        let (content, bytes) = websocket::content(websocket::TEXT, input, masks, out)?;
+        if let Content::Message(payload) = content {
+            self.document(payload, masks, out, take)?;
+        }
+        Ok((bytes, matches!(content, Content::Closed(_))))
+    }
+}
 
 fn presence(element: &str, take: &mut dyn FnMut(&Event<'_>)) {
     let Some(from) = attribute(element, "from") else { return };

@@ -46,7 +46,7 @@ pub(super) fn report(
         Pace::Every(every) => (None, Some(f64::from(plan.members()) / every.as_secs_f64().max(0.001))),
     };
     // Whether each message is on disk before it is acknowledged.
-    let durable = !plan.memory;
+    let durable = is_durable(plan);
     let short = rate.is_some_and(|rate| (outcome.traffic.sent as f64) < rate * writing * 0.9);
     let against =
         outcome.against(busiest, plan.members().into(), &[(short, "the generator could not keep the rate")]);
@@ -115,6 +115,10 @@ pub(super) fn report(
     outcome.into_run("stress", findings)
 }
 
+fn is_durable(plan: &StressPlan) -> bool {
+    !plan.memory && !plan.transport.is_of_peer()
+}
+
 fn how(
     plan: &StressPlan,
     inside: Option<&str>,
@@ -135,7 +139,7 @@ fn how(
         |store| format!("inside of one process, without sockets, on {store}"),
     );
     let durable =
-        if !plan.memory { "each acknowledged after it is on disk" } else { "nothing is written to disk" };
+        if is_durable(plan) { "each acknowledged after it is on disk" } else { "nothing is written to disk" };
     format!(
         "{} members in groups of {} {place}, {} bytes a message, {pace}; {durable}.",
         grouped(members as f64),

@@ -5,6 +5,7 @@ mod community;
 mod fake_server;
 mod flood;
 mod mix;
+mod router;
 mod storm;
 mod stress;
 mod typing;

@@ -11,6 +11,7 @@ use edge::{Listener, tls};
 
 use super::{secret, servers};
 use crate::config::{Calls, Config};
+use crate::take_over::{Offer, joined};
 use crate::trouble::{Outcome, Trouble};
 
 /// RFC 8489 §18.6, RFC 8656 §20.
@@ -24,6 +25,13 @@ pub(crate) struct Role {
     stun: Vec<Box<str>>,
     turn: Vec<Box<str>>,
     relays: Vec<RelayAddress>,
+}
+
+/// The server of a process that this one takes over. It still runs, and the system divides new clients between both.
+#[derive(Clone, Copy)]
+pub(crate) struct Old<'a> {
+    pub(crate) offer: &'a Offer,
+    pub(crate) secret: Option<&'a [u8]>,
 }
 
 /// Whether this node starts its own server.
@@ -44,23 +52,40 @@ impl Role {
         config: &Config,
         workers: usize,
         descriptors: u64,
+        old: Option<Old<'_>>,
         node: Arc<OnceLock<Weak<Node>>>,
     ) -> Outcome<Option<Role>> {
-        let places = places(config)?;
+        let mut places = places(config)?;
         if places == Places::default() {
             return Ok(None);
         }
         let secret = match config.calls.turn_secret_file.as_str() {
-            "" => Arc::new(crate::serve::random()),
+            // Clients have credentials of the old process.
+            "" => match old.as_ref().and_then(|old| old.secret) {
+                Some(secret) => Arc::<[u8]>::from(secret),
+                None => Arc::from(crate::serve::random()),
+            },
             path => secret(Path::new(path))?,
         };
         let relays = relays(&config.calls, &places)?;
         let room = u32::try_from(descriptors / 2).unwrap_or(u32::MAX);
         let quotas = quotas(&config.calls, room);
         let opened = config.calls.peers.0.clone();
+        let mut streams = streams(config, &places)?;
+        let mut shares_ports = false;
+        if let Some(Old { offer, .. }) = &old {
+            for (listener, old) in streams.iter_mut().zip(&offer.streams) {
+                joined(listener.addr, Some(old)).into_iter().for_each(|addr| listener.join(addr));
+            }
+            for (address, old) in places.plain.iter_mut().zip(&offer.datagrams) {
+                *address = joined(*address, Some(old)).unwrap_or(*address);
+            }
+            shares_ports = true;
+        }
         let role_config = CallsConfig {
             udp: places.plain.clone(),
-            streams: streams(config, &places)?,
+            shares_ports,
+            streams,
             relays: relays.clone(),
             ports: config.calls.ports.0.clone(),
             credentials: Credentials::new(&secret),

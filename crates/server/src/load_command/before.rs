@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use load::RunOptions;
+use load::target::Transport;
 
 use super::progress;
 use crate::doctor::Machine;
@@ -29,7 +30,13 @@ pub(super) fn room(members: u32, tls: bool) -> Outcome {
 }
 
 /// `own`: the node is one of ours, and has as many tables of descriptors as it needs.
-pub(super) fn check(options: &RunOptions, members: u32, own: bool, yes: bool) -> Outcome {
+pub(super) fn check(
+    options: &RunOptions,
+    transport: Option<Transport>,
+    members: u32,
+    own: bool,
+    yes: bool,
+) -> Outcome {
     may_go_there(options, yes)?;
     reachable(options)?;
     let local = options.target.addr.ip().is_loopback();
@@ -38,7 +45,7 @@ pub(super) fn check(options: &RunOptions, members: u32, own: bool, yes: bool) ->
     if let Some(warning) = server.and_then(|pid| few_descriptors(&Machine::read(Some(pid)), members)) {
         progress(&warning);
     }
-    load::try_login(options).map_err(|error| {
+    load::try_login(options, transport).map_err(|error| {
         Trouble::new(format!("a member could not log in at {} in the name of the site {}", options.target.host, options.site))
             .because(error)
             .remedy(

@@ -37,7 +37,7 @@ pub(super) fn carry_out(
     } else {
         let data = toml::Value::String(folder.0.display().to_string());
         let loaded = config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?;
-        data_dir::open(&loaded, &DataLock::acquire(&folder.0, crate::now())?)?
+        data_dir::open(&loaded, &DataLock::acquire(&folder.0, crate::now())?, None)?
     };
     // All members may write to each other, and none has history.
     demo::settle(&*store, chat::Settings::default(), demo::Community::Plain, crate::now())?;

@@ -243,7 +243,7 @@ impl<T: Args> PlanFlags<T> {
 #[derive(Debug, Args)]
 #[command(mut_arg("transport", |flag| {
     flag.value_parser(transport_or_all)
-        .help("websocket, stream, sse or poll; xmpp or xmpp-websocket; or all of the web, one after the other, plain and with TLS")
+        .help("websocket, stream, sse or poll; xmpp or xmpp-websocket; or all of the web, one after the other, plain and with TLS. Other servers with --url: centrifugo, centrifugo-json, line")
 }))]
 pub(crate) struct FloodFlags {
     #[command(flatten)]

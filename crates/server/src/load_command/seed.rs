@@ -15,7 +15,7 @@ use crate::trouble::{Outcome, Trouble};
 
 /// Bytes of a row, rounded up.
 const BYTES_PER_USER: u64 = 150;
-const BYTES_PER_CONTACT: u64 = 60;
+const BYTES_PER_CONTACT: u64 = 95;
 const SAY_EVERY: Duration = Duration::from_secs(10);
 /// Fewer rows are written so quickly that no progress line is needed.
 const WORTH_SAYING: u64 = 1_000_000;

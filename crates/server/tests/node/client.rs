@@ -89,7 +89,9 @@ impl Client {
         }
         let begin = Instant::now();
         while begin.elapsed() < PATIENCE {
-            let event = self.next().unwrap_or_else(|| panic!("the connection ended before {what}"));
+            let Some(event) = self.next() else {
+                panic!("the connection ended before {what}, after {:?}", self.waiting.back());
+            };
             if fits(&event) {
                 return event;
             }
@@ -100,6 +102,17 @@ impl Client {
 
     pub(crate) fn acked(&mut self, id: &str) -> Value {
         self.expect(&format!("the ack of {id}"), |event| event["t"] == "ack" && event["id"] == id)
+    }
+
+    /// None: the connection has ended.
+    pub(crate) fn try_acked(&mut self, id: &str) -> Option<Value> {
+        loop {
+            let event = self.next()?;
+            if event["t"] == "ack" && event["id"] == id {
+                return Some(event);
+            }
+            self.waiting.push_back(event);
+        }
     }
 
     /// Sends and waits until it is on disk.

@@ -19,6 +19,32 @@ fn the_token_command_prints_only_a_token_and_finds_the_data() {
     assert_eq!(client.welcome["me"]["name"], "Anna");
 }
 
+/// A build that reads no `.cargo/config.toml` would have the allocator's own settings, which need more memory.
+#[cfg(not(target_env = "msvc"))]
+#[test]
+fn the_settings_of_the_allocator_are_built_in_and_can_be_overridden() {
+    let scratch = Scratch::new("allocator");
+    let settings = |more: &str| {
+        let mut command = scratch.kith();
+        command
+            .arg("--version")
+            .env("MALLOC_CONF", format!("stats_print:true,stats_print_opts:mdablxeh{more}"));
+        text(&command.output().unwrap().stderr)
+    };
+    let built_in = settings("");
+    for line in [
+        "opt.narenas: 1\n",
+        "opt.tcache_max: 256\n",
+        "opt.dirty_decay_ms: 1000 ",
+        "opt.muzzy_decay_ms: 0 ",
+        "opt.background_thread: true ",
+        "max_background_threads:1\"",
+    ] {
+        assert!(built_in.contains(line), "{line:?} in {built_in}");
+    }
+    assert!(settings(",narenas:3").contains("opt.narenas: 3\n"));
+}
+
 #[test]
 fn a_site_added_while_the_node_runs_is_seen() {
     let scratch = Scratch::new("site-add");

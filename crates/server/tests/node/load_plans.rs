@@ -100,6 +100,15 @@ fn xmpp_clients_sign_in_and_lose_nothing() {
 }
 
 #[test]
+fn a_protocol_of_another_server_needs_its_url_and_a_plan_that_it_can_carry_out() {
+    let scratch = Scratch::new("load-peer");
+    let said = scratch.fails("load stress --protocol centrifugo --members 20");
+    assert!(said.contains("no node of ours speaks centrifugo") && said.contains("--url URL"), "{said}");
+    let said = scratch.fails("load storm --protocol line --url http://127.0.0.1:1");
+    assert!(said.contains("flood and stress"), "{said}");
+}
+
+#[test]
 fn a_started_node_ends_with_a_killed_load_run() {
     let scratch = Scratch::new("killed");
     let mut load = scratch.kith();

@@ -17,6 +17,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The directory of one test: data, run files, certificates. Removed when dropped.
 pub(crate) struct Scratch {
     path: PathBuf,
+    /// The setting `database` of each command.
+    database: Option<String>,
 }
 
 impl Scratch {
@@ -25,7 +27,7 @@ impl Scratch {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("kith-test-{}-{number}-{name}", std::process::id()));
         fs::create_dir_all(path.join("run")).unwrap();
-        Scratch { path }
+        Scratch { path, database: None }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -36,6 +38,10 @@ impl Scratch {
         self.path.join("data")
     }
 
+    pub(crate) fn set_database(&mut self, url: String) {
+        self.database = Some(url);
+    }
+
     /// `kith` with the run files and the working directory of this test only.
     pub(crate) fn kith(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kith"));
@@ -43,6 +49,7 @@ impl Scratch {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("KITH_")) {
             command.env_remove(name);
         }
+        command.envs(self.database.iter().map(|url| ("KITH_DATABASE", url)));
         command
     }
 
@@ -93,6 +100,18 @@ impl Running {
 
     /// Returns when the node reports that it is ready.
     pub(crate) fn start_at(scratch: &Scratch, command: &str, data: &Path, flags: &[&str]) -> Running {
+        let running = Running::begin_at(scratch, command, data, flags);
+        running.serves();
+        running
+    }
+
+    /// Waits until it serves members.
+    pub(crate) fn serves(&self) {
+        poll("readiness", || self.get("/readyz").starts_with("HTTP/1.1 200").then_some(()));
+    }
+
+    /// Returns when the node listens: it may stand by.
+    pub(crate) fn begin_at(scratch: &Scratch, command: &str, data: &Path, flags: &[&str]) -> Running {
         let log = scratch.path.join(format!("log-{}", fs::read_dir(&scratch.path).unwrap().count()));
         let mut child = scratch
             .kith()
@@ -114,10 +133,7 @@ impl Running {
             serde_json::from_slice(&fs::read(&run_file).ok()?).ok()
         });
         let addr = |key: &str| node[key].as_str().map(|addr| addr.parse().unwrap());
-        let running =
-            Running { child, http: addr("http").unwrap(), https: addr("https"), data: data.into(), log };
-        poll("readiness", || running.get("/readyz").starts_with("HTTP/1.1 200").then_some(()));
-        running
+        Running { child, http: addr("http").unwrap(), https: addr("https"), data: data.into(), log }
     }
 
     pub(crate) fn pid(&self) -> u32 {

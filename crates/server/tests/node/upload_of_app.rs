@@ -14,10 +14,10 @@ use crate::files::{GIF, acquainted, base64};
 use crate::running::{PATIENCE, Running, Scratch, text};
 
 /// An app with XMPP over WebSocket (RFC 7395).
-struct App(WebSocket<TcpStream>);
+pub(crate) struct App(WebSocket<TcpStream>);
 
 impl App {
-    fn sign_in(node: &Running, user: &str, token: &str) -> App {
+    pub(crate) fn sign_in(node: &Running, user: &str, token: &str) -> App {
         let mut request = format!("ws://{}/xmpp-websocket", node.http).into_client_request().unwrap();
         request.headers_mut().insert("sec-websocket-protocol", "xmpp".parse().unwrap());
         let stream = TcpStream::connect(node.http).unwrap();
@@ -34,12 +34,12 @@ impl App {
         app
     }
 
-    fn say(&mut self, xml: &str) {
+    pub(crate) fn say(&mut self, xml: &str) {
         self.0.send(Message::text(xml)).unwrap();
     }
 
     /// The first received element with these words.
-    fn ask(&mut self, xml: &str, words: &str) -> String {
+    pub(crate) fn ask(&mut self, xml: &str, words: &str) -> String {
         self.say(xml);
         loop {
             if let Message::Text(text) = self.0.read().unwrap_or_else(|error| panic!("no {words}: {error}"))
@@ -52,13 +52,13 @@ impl App {
 }
 
 /// The text between two others. Addresses are still escaped, as a message needs them.
-fn between<'a>(xml: &'a str, before: &str, after: &str) -> &'a str {
+pub(crate) fn between<'a>(xml: &'a str, before: &str, after: &str) -> &'a str {
     let rest = xml.split_once(before).unwrap_or_else(|| panic!("{before} in {xml}")).1;
     rest.split_once(after).unwrap().0
 }
 
 /// `fields`: whole lines.
-fn request(node: &Running, line: &str, fields: &str, body: &[u8]) -> (u16, String) {
+pub(crate) fn request(node: &Running, line: &str, fields: &str, body: &[u8]) -> (u16, String) {
     let mut stream = TcpStream::connect(node.http).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!("{line} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{fields}", node.http);

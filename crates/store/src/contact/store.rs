@@ -1,11 +1,13 @@
 //! The slice of contacts and the directory: queues each request with its completion.
 
 use chat::{
-    ContactNote, ContactPair, ContactRow, ContactStore, ContactsPage, Done, PeoplePage, Position, Relation,
+    ContactList, ContactNote, ContactPair, ContactStore, ContactsPage, Done, PeoplePage, Position, Relation,
     SiteId, Timestamp, UserId,
 };
 
-use super::Notes;
+use super::{Page, packed};
+use crate::late::{Scope, Settled};
+use crate::reader;
 use crate::sqlite::Sqlite;
 use crate::user;
 
@@ -39,18 +41,15 @@ impl ContactStore for Sqlite {
         self.write(move |batch| super::put_note(batch, a, b, relation, &note, limit), done);
     }
 
-    fn changed_contacts(
-        &self,
-        user: UserId,
-        since: Position,
-        limit: u32,
-        done: Done<Option<Vec<ContactRow>>>,
-    ) {
+    fn changed_contacts(&self, user: UserId, since: Position, limit: u32, done: Done<Option<ContactList>>) {
         self.read(move |db| super::changed(db, user, since, limit), done);
     }
 
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>) {
-        self.read(move |db| super::page(db, user, after.as_deref(), limit, Notes::Read), done);
+        let read = move |db: &Settled<'_>| super::page(db, user, after.as_deref(), limit);
+        let done = move |outcome: Result<Page, _>| done(outcome.map(|read| read.page));
+        let then = packed::after(&self.shared, user, |read| read.unpacked, done);
+        self.shared.read(reader::read(Scope::Nothing, read, then));
     }
 
     fn people(

@@ -1,7 +1,7 @@
 //! The first transaction of an erasure: it removes the user's identity.
 
+use crate::engine::{Connection, params};
 use chat::{By, Erased, FileId, MessagesAfterErasure, NewErasure, Refusal, SiteAct, SiteRole, UserId};
-use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
 use crate::moderation::{self, audit, role};

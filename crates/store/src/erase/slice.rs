@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, ToSql, params};
 use chat::{
     ConversationId, ConversationRow, EraseSlice, FileId, LeftReason, MemberState, Renamed, Role, SiteId, Sub,
     Timestamp, UserId,
 };
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;

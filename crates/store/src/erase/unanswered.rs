@@ -1,7 +1,7 @@
 //! Users of other servers whom nobody has answered.
 
+use crate::engine::{Connection, params};
 use chat::{SiteId, Timestamp, UserId};
-use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
 

@@ -1,7 +1,7 @@
 //! The pinned messages of a conversation.
 
+use crate::engine::{Connection, params};
 use chat::{Act, ConversationId, Refusal, StoredMessage, UserId};
-use rusqlite::{Connection, params};
 
 use crate::conversation::side_of;
 use crate::fault::Outcome;

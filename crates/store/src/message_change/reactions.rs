@@ -1,7 +1,7 @@
 //! Reactions to a message: each user's, and the count of each reaction.
 
+use crate::engine::{Connection, params};
 use chat::{NAMED, Reaction, Reactions, Refusal, SiteId, StoredMessage, UserId, room_for};
-use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
 use crate::user::Subs;
@@ -88,7 +88,8 @@ pub(super) fn load(db: &Connection, subs: &mut Subs<'_>, reader: UserId, at: u64
     let mut reactions = Vec::new();
     while let Some(row) = rows.next()? {
         // Stored reactions were parsed before; any other text was written by another program.
-        let Some(reaction) = Reaction::parse(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?) else {
+        let Some(reaction) = Reaction::parse(row.get_ref(0)?.as_str().map_err(crate::engine::Error::from)?)
+        else {
             continue;
         };
         let count = row.get::<_, i64>(1)? as u64;

@@ -1,7 +1,7 @@
 //! The record of moderators' acts. Rows never change.
 
+use crate::engine::{Connection, params};
 use chat::{AuditEntry, AuditPage, By, ConversationId, Refusal, SiteId, Timestamp, UserId};
-use rusqlite::{Connection, params};
 
 use super::{may_look, number_of};
 use crate::counter::{self, Counted};
@@ -63,7 +63,7 @@ pub(super) fn page(
             number: row.get::<_, i64>(0)? as u64,
             time: Timestamp(row.get::<_, i64>(1)? as u64),
             by: subs.of(UserId { site, num: row.get(2)? })?,
-            act: text(row, 3)?.into(),
+            act: text(&row, 3)?.into(),
             user: subs.of(UserId { site, num: row.get(4)? })?,
             conversation: (conversation != 0).then_some(ConversationId { site, key: conversation as u64 }),
             detail: row.get(6)?,

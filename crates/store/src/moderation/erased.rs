@@ -1,11 +1,11 @@
 //! Moderation of erased users: their sanctions hold for the next user with the same id, and open reports about them
 //! keep their words for a while.
 
+use crate::engine::{Connection, Row, params};
 use chat::{
     ConversationId, EVIDENCE_AFTER_ERASURE_MS, ErasedSanction, LeftReason, MemberState, Role, SanctionKind,
     SiteId, Timestamp, UserId, UserRow, sanctions_after_erasure,
 };
-use rusqlite::{Connection, Row, params};
 
 use super::sanction::{self, code, kind_of, room_key};
 use crate::fault::Outcome;
@@ -42,7 +42,7 @@ pub(crate) fn keep_sanctions(db: &Connection, before: &UserRow, now: Timestamp) 
 }
 
 /// Reads the columns `room, kind, until`.
-fn read(site: SiteId, row: &Row<'_>) -> rusqlite::Result<ErasedSanction> {
+fn read(site: SiteId, row: &Row<'_>) -> crate::engine::Result<ErasedSanction> {
     let key: i64 = row.get(0)?;
     Ok(ErasedSanction {
         room: (key != 0).then_some(ConversationId { site, key: key as u64 }),

@@ -1,7 +1,7 @@
 //! Site-wide acts of a moderator: settings, and bans of devices.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{DeviceBan, ModeratorAct, Refusal, Settings, SiteId, Timestamp, UserId};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::meta;

@@ -1,11 +1,11 @@
 //! Reports: a copy of the reported content at that time, and the state of the report.
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     Act, By, ConversationId, Held, LINES_AROUND, Moderated, NewReport, Refusal, ReportAbout, ReportLine,
     ReportReason, ReportRow, ReportState, ReportsPage, Revision, Seq, SiteId, StoredMessage, Timestamp,
     UserId, kept_with_report, lines_around, may_report,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{erased, may_look};
 use crate::conversation::side_of;
@@ -83,7 +83,7 @@ pub(crate) fn keep_held(batch: &mut Batch<'_>, held: &Held, text: &str) -> Outco
     }
     let next = Seq(newest.map_or(0, |newest| newest.seq) + 1);
     insert_line(batch.db, site, number, next, held.from, held.time, &held.body)?;
-    one(batch.db, site, number)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
+    one(batch.db, site, number)?.ok_or(Fault::no_row())
 }
 
 /// The columns of a report's subject.
@@ -142,7 +142,7 @@ fn insert_line(
 }
 
 fn found(row: Option<ReportRow>) -> Outcome<Result<ReportRow, Refusal>> {
-    row.map(Ok).ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
+    row.map(Ok).ok_or(Fault::no_row())
 }
 
 type Seen = (Option<UserId>, Vec<StoredMessage>, Vec<Revision>);
@@ -317,8 +317,8 @@ pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<
 }
 
 /// Reads a row; without names and messages. The numbers: the reported user, the reporter, the assigned moderator.
-fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3])> {
-    let id = |at: usize| Ok::<UserId, rusqlite::Error>(UserId { site, num: row.get(at)? });
+fn parse(site: SiteId, row: &Row<'_>) -> crate::engine::Result<(ReportRow, [UserId; 3])> {
+    let id = |at: usize| Ok::<UserId, crate::engine::Error>(UserId { site, num: row.get(at)? });
     let users = [id(4)?, id(5)?, id(9)?];
     let conversation = ConversationId { site, key: row.get::<_, i64>(2)? as u64 };
     let about = match row.get::<_, i64>(1)? {

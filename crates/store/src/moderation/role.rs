@@ -1,7 +1,7 @@
 //! Decides between the role in a token and a role that was set by hand.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{By, RoleClaim, SiteId, SiteStanding, Sub, Timestamp, UserRow};
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit;
 use crate::fault::Outcome;

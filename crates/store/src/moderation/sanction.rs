@@ -1,11 +1,11 @@
 //! Sanctions of a user, on the whole site or in a room, with their ends.
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
     By, ConversationId, Ended, HeldSanction, KeptSanction, MemberChanged, MemberRow, MemberSanction,
     MemberState, Notice, Sanction, SanctionKind, SiteId, Timestamp, UserId, standing_under, state_under,
     state_without,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{audit, erased, guard};
 use crate::fault::Outcome;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, params};
 use chat::{
     Act, By, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, MemberState, NewRoom,
     PageKey, Position, Refusal, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomLimits, Seq, SiteId,
     Timestamp, UserId, directory::fold, markers_after,
 };
-use rusqlite::{Connection, params};
 
 use super::{RoomRow, allowed, avatar_text, kind_code, link, load, member, membership, one, standing};
 use crate::contact::Blocked;
@@ -42,7 +42,7 @@ pub(crate) fn create(
     }
     let row = insert(batch, owner.site, new.clone().room(), now)?;
     member::put(batch, &row, owner, None, MemberState::In(Role::Owner))?;
-    let row = one(batch.db, owner, row.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    let row = one(batch.db, owner, row.id)?.ok_or(Fault::no_row())?;
     Ok(Ok(Joined { row, position: batch.position(), before: false }))
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn change(
         record(batch.db, id, by, change, now)?;
         members = batch.state.members.of(batch.db, id)?;
     }
-    let row = one(batch.db, by, id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    let row = one(batch.db, by, id)?.ok_or(Fault::no_row())?;
     Ok(Ok(RoomChanged { row, position: batch.position(), members }))
 }
 

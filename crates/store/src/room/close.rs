@@ -1,10 +1,10 @@
 //! Closes a room for good, in slices.
 
+use crate::engine::{Connection, params};
 use chat::{
     Act, By, ConversationId, LeftReason, MOST_CLOSED_AT_ONCE, MemberState, Refusal, RoomAvatar, RoomClosed,
     SiteId, Timestamp, UserId,
 };
-use rusqlite::{Connection, params};
 
 use super::{RoomRow, allowed, link, member, membership};
 use crate::fault::Outcome;
@@ -49,7 +49,7 @@ pub(super) fn some(
 pub(super) fn unfinished(db: &Connection) -> Outcome<Vec<ConversationId>> {
     let sql = sql!("SELECT site, key FROM room WHERE kind = $1 AND members > 0");
     let mut statement = db.prepare_cached(sql)?;
-    let id = |row: &rusqlite::Row<'_>| {
+    let id = |row: &crate::engine::Row<'_>| {
         Ok(ConversationId { site: SiteId(row.get(0)?), key: row.get::<_, i64>(1)? as u64 })
     };
     Ok(statement.query_map([CLOSED], id)?.collect::<Result<_, _>>()?)

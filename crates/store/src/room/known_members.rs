@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::engine::{Connection, params};
 use chat::ConversationId;
-use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
 

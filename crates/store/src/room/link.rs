@@ -1,11 +1,11 @@
 //! Invite links of rooms: created, listed, revoked and used. They end when their author loses the right to have them.
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::settings::Invitations;
 use chat::{
     Act, By, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, NewLink, Refusal, RoomLimits,
     RoomLink, Rules, Settings, SiteId, Standing, Timestamp, UserId, keeps_links, may_make_link, takes_link,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{RoomRow, allowed, load, member, membership, standing};
 use crate::counter::{self, Counted};
@@ -233,7 +233,7 @@ fn join(
     Ok(joined)
 }
 
-fn row(row: &Row<'_>) -> rusqlite::Result<RoomLink> {
+fn row(row: &Row<'_>) -> crate::engine::Result<RoomLink> {
     Ok(RoomLink {
         code: LinkCode::of(row.get(0)?),
         by: sub(row, 1)?,

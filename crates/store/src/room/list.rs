@@ -1,12 +1,12 @@
 //! Pages of a room's members and of a site's rooms.
 
+use crate::engine::{Connection, params};
 use chat::{
     Act, ConversationId, MOST_SEEN_BY, Markers, MemberRow, MemberSanction, MemberState, MembersPage, Refusal,
     RoomMembers, RoomsPage, SanctionedPage, Seq, Standing, Timestamp, UserId,
     directory::{finds, fold, fold_query},
     sanction_behind,
 };
-use rusqlite::{Connection, params};
 
 use super::{allowed, columns, membership, row};
 use crate::fault::Outcome;
@@ -41,7 +41,7 @@ pub(crate) fn members(
         statement.query(params![id.site.0, id.key as i64, after.state, after.folded, after.sub])?;
     let (mut rows, mut markers, mut last, mut next) = (Vec::new(), Vec::new(), None, None);
     while let Some(member) = found.next()? {
-        let folded = user::text(member, 1)?;
+        let folded = user::text(&member, 1)?;
         if !finds(folded, &query) {
             continue;
         }
@@ -50,7 +50,7 @@ pub(crate) fn members(
             break;
         }
         let state: i64 = member.get(0)?;
-        last = Some(format!("{state}{folded}\0{}", user::text(member, 2)?));
+        last = Some(format!("{state}{folded}\0{}", user::text(&member, 2)?));
         let user = UserId { site: id.site, num: member.get(3)? };
         if let Some(user) = user::by_id(db, user)? {
             if has_markers {
@@ -83,7 +83,7 @@ pub(crate) fn sanctioned(
                UNION ALL \
                SELECT user, state FROM membership",
         indexed_by!("membership_banned"),
-        " WHERE site = $1 AND room = $2 AND state = 10) \
+        " WHERE site = $1 AND room = $2 AND state = 10) AS outside \
                WHERE user > $3 ORDER BY user"
     ));
     let mut statement = db.prepare_cached(sql)?;
@@ -147,7 +147,7 @@ pub(crate) fn few(
                LIMIT $3"
     ));
     let mut statement = db.prepare_cached(sql)?;
-    let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
+    let member = |row: &crate::engine::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
     let users = statement.query_map(params![id.site.0, id.key as i64, most], member)?;
     Ok(Ok(users.collect::<Result<_, _>>()?))
 }
@@ -160,7 +160,7 @@ pub(crate) fn all(db: &Connection, id: ConversationId, users: &[UserId]) -> Outc
         " WHERE site = $1 AND room = $2 AND state < 8"
     ));
     let mut statement = db.prepare_cached(sql)?;
-    let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
+    let member = |row: &crate::engine::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
     let members = statement.query_map(params![id.site.0, id.key as i64], member)?;
     let members: Vec<UserId> = members.collect::<Result<_, _>>()?;
     let mut joined = Vec::new();

@@ -1,12 +1,12 @@
 //! Members of a room: joins, leaves and roles.
 
+use crate::engine::{Connection, params};
 use chat::{
     Act, By, ConversationId, Joined, LeftReason, MOST_LEFT_BY_BLOCK, MemberAction, MemberChanged, MemberRow,
     MemberState, Position, Refusal, Role, RoomLimits, RoomName, RoomRequestState, RoomSanction, SanctionKind,
     Standing, Timestamp, UserId, kept_sanction, leaves_by_block, may, owner_may_leave, owner_may_step_down,
     sanction_behind, standing_now, until_and_reason,
 };
-use rusqlite::{Connection, params};
 
 use super::{Membership, RoomRow, allowed, close, find, link, membership, one, request, standing};
 use crate::fault::{Fault, Outcome};
@@ -63,7 +63,7 @@ pub(super) fn enter(
         put(batch, room, user, before, MemberState::In(role))?;
         request::member_joined(batch.db, room.id, user)?;
     }
-    let row = one(batch.db, user, room.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    let row = one(batch.db, user, room.id)?.ok_or(Fault::no_row())?;
     Ok(Ok(Joined { row, position: batch.position(), before: is_member }))
 }
 
@@ -396,7 +396,7 @@ fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> 
         row.archived as i64,
         row.changed as i64,
     ])?;
-    if rows == 0 { Err(Fault::Sql(rusqlite::Error::QueryReturnedNoRows)) } else { Ok(()) }
+    if rows == 0 { Err(Fault::no_row()) } else { Ok(()) }
 }
 
 /// Updates the folded name of a user in the lists of members.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::engine::{Connection, OptionalExtension, params};
 use chat::{
-    Act, Alias, ConversationId, Entered, Named, Nickname, Occupant, Refusal, Role, Room, RoomLimits,
-    RoomName, Sub, Timestamp, UserId, may,
+    Act, Alias, ConversationId, Entered, MemberState, Named, Naming, Nickname, NicknameChange, Nicknamed,
+    Occupant, Refusal, Role, Room, RoomLimits, RoomName, Sub, Timestamp, UserId, may,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{allowed, load, member, membership, request};
+use super::{allowed, load, member, membership, one, request};
 use crate::fault::{Fault, Outcome};
 use crate::user;
 use crate::writer::Batch;
@@ -32,15 +32,49 @@ pub(crate) fn enter(
     {
         return Ok(Err(Refusal::UserExists));
     }
-    let joined = match member::join(batch, &RoomName::Id(id), user, limits, now)? {
+    let mut joined = match member::join(batch, &RoomName::Id(id), user, limits, now)? {
         Ok(joined) => joined,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if let Some(nickname) = wanted {
-        set(batch.db, id, user, nickname)?;
+    let change = match wanted {
+        Some(nickname) => set(batch, id, user, Some(nickname))?,
+        None => None,
+    };
+    if let Some(change) = &change {
+        joined.position = change.position;
+        if let Some(row) = one(batch.db, user, id)? {
+            joined.row = row;
+        }
     }
-    let nick = of(batch.db, id, user)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
-    Ok(Ok(Entered { joined, nick }))
+    let nick = of(batch.db, id, user)?.ok_or(Fault::no_row())?;
+    Ok(Ok(Entered { joined, nick, change }))
+}
+
+/// Sets or removes the nickname of a member.
+pub(crate) fn change(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    nickname: Option<&Nickname>,
+) -> Outcome<Result<Nicknamed, Refusal>> {
+    let mine = match allowed(batch.db, id, user, Act::List)? {
+        Ok((_, mine)) => mine,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    match mine.map(|mine| mine.state) {
+        Some(MemberState::In(Role::Muted)) if nickname.is_some() => return Ok(Err(Refusal::Muted)),
+        Some(MemberState::In(_)) => {}
+        Some(MemberState::Out(_)) | None => return Ok(Err(Refusal::NotAMember)),
+    }
+    if let Some(nickname) = nickname
+        && is_taken(batch.db, id, user, &nickname.folded())?
+    {
+        return Ok(Err(Refusal::UserExists));
+    }
+    let change = set(batch, id, user, nickname)?;
+    let is_chosen = chosen(batch.db, id, user)?.is_some();
+    let nick = of(batch.db, id, user)?.ok_or(Fault::no_row())?;
+    Ok(Ok(Nicknamed { nick, is_chosen, change }))
 }
 
 fn may_enter(
@@ -59,14 +93,18 @@ fn may_enter(
     Ok(may(standing, act, room.rules()))
 }
 
-/// The user's name in the room, member or not. None: no such user.
-fn of(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Arc<str>>> {
+fn chosen(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Arc<str>>> {
     let sql = sql!("SELECT nick FROM membership WHERE site = $1 AND user = $2 AND room = $3");
     let values = params![id.site.0, user.num, id.key as i64];
-    let chosen: Option<Option<String>> =
+    let nick: Option<Option<String>> =
         db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
-    if let Some(nick) = chosen.flatten() {
-        return Ok(Some(nick.into()));
+    Ok(nick.flatten().map(Arc::from))
+}
+
+/// The user's name in the room, member or not. None: no such user.
+fn of(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Arc<str>>> {
+    if let Some(nick) = chosen(db, id, user)? {
+        return Ok(Some(nick));
     }
     Ok(user::by_id(db, user)?.map(|row| row.profile.name))
 }
@@ -99,14 +137,27 @@ fn is_taken(db: &Connection, id: ConversationId, user: UserId, folded: &str) -> 
 }
 
 /// A nickname that is the display name is none, so that it follows a change of that name.
-fn set(db: &Connection, id: ConversationId, user: UserId, nickname: &Nickname) -> Outcome<()> {
-    let is_name = user::by_id(db, user)?.is_some_and(|row| *row.profile.name == *nickname.as_str());
-    let nick = (!is_name).then(|| (nickname.as_str(), nickname.folded()));
+fn set(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    nickname: Option<&Nickname>,
+) -> Outcome<Option<NicknameChange>> {
+    let name = user::by_id(batch.db, user)?.map(|row| row.profile.name);
+    let nickname = nickname.filter(|nickname| name.as_deref() != Some(nickname.as_str()));
+    if chosen(batch.db, id, user)?.as_deref() == nickname.map(Nickname::as_str) {
+        return Ok(None);
+    }
     let sql =
         sql!("UPDATE membership SET nick = $4, nick_folded = $5 WHERE site = $1 AND user = $2 AND room = $3");
-    let (nick, folded) = nick.unzip();
-    db.prepare_cached(sql)?.execute(params![id.site.0, user.num, id.key as i64, nick, folded])?;
-    Ok(())
+    let (nick, folded) = (nickname.map(Nickname::as_str), nickname.map(Nickname::folded));
+    batch.db.prepare_cached(sql)?.execute(params![id.site.0, user.num, id.key as i64, nick, folded])?;
+    let number = batch.next_number() as i64;
+    let sql = sql!("UPDATE room SET nicknames = $3, changed = $3 WHERE site = $1 AND key = $2");
+    batch.db.prepare_cached(sql)?.execute([i64::from(id.site.0), id.key as i64, number])?;
+    let room = load(batch.db, id)?.ok_or(Fault::no_row())?.room;
+    let members = batch.state.members.of(batch.db, id)?;
+    Ok(Some(NicknameChange { room, position: batch.position(), members }))
 }
 
 /// A nickname ends with the membership: others may have it then.
@@ -124,17 +175,19 @@ pub(crate) fn list(
     id: ConversationId,
     asker: UserId,
     users: &[Sub],
+    naming: Naming,
 ) -> Outcome<Result<Vec<Named>, Refusal>> {
     if let Err(refusal) = allowed(db, id, asker, Act::Read)? {
         return Ok(Err(refusal));
     }
     let mut names = Vec::with_capacity(users.len());
     for sub in users {
-        if let Some(row) = user::by_sub(db, id.site, sub)?
-            && let Some(name) = of(db, id, row.id)?
-        {
-            names.push((sub.clone(), name));
-        }
+        let Some(row) = user::by_sub(db, id.site, sub)? else { continue };
+        let name = match naming {
+            Naming::Shown => of(db, id, row.id)?,
+            Naming::Chosen => chosen(db, id, row.id)?,
+        };
+        names.extend(name.map(|name| (sub.clone(), name)));
     }
     Ok(Ok(names))
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use crate::engine::{Connection, params};
 use chat::{
     Act, Append, Appended, ConversationId, EVERYBODY, Joined, MemberState, MessageKind, Post, Posted,
     Refusal, RoomLimits, RoomName, Seq, Standing, Sub, Timestamp, UserId, may, mentioned,
 };
-use rusqlite::{Connection, params};
 
 use super::{ALL, RoomRow, find, load, member, membership};
 use crate::fault::{Fault, Outcome};
@@ -117,7 +117,7 @@ fn entered(
         Ok(joined) => joined,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let room = load(batch.db, joined.row.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    let room = load(batch.db, joined.row.id)?.ok_or(Fault::no_row())?;
     Ok(Ok((room, Some(joined))))
 }
 

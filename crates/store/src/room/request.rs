@@ -1,11 +1,11 @@
 //! Room requests: invitations of users into rooms, and their outcomes.
 
+use crate::engine::{Connection, OptionalExtension, Row, params};
 use chat::{
     Act, AddMember, AddOutcome, BeforeAdd, ConversationId, ConversationRow, Done, LeftReason,
     MOST_ROOM_ANSWERS, MemberChanged, MemberRow, MemberState, Position, Refusal, RoomLimits,
     RoomRequestState, RoomRequestStore, Timestamp, UserId, add_outcome, may_show, requested_conversation,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{allowed, load, member, membership, one, standing};
 use crate::conversation::Place;
@@ -317,7 +317,7 @@ pub(crate) fn seen(db: &Connection, asked: UserId, id: ConversationId) -> Outcom
     Ok(Some(requested_conversation(id, &row.room, by, request.time)))
 }
 
-fn parse(user: UserId, row: &Row<'_>) -> rusqlite::Result<Pending> {
+fn parse(user: UserId, row: &Row<'_>) -> crate::engine::Result<Pending> {
     Ok(Pending {
         room: ConversationId { site: user.site, key: row.get::<_, i64>(0)? as u64 },
         asker: UserId { site: user.site, num: row.get(1)? },

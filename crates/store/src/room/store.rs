@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use chat::{
-    Alias, ConversationId, Done, Entered, Joined, MemberAction, MemberChanged, MembersPage, Named, NewRoom,
-    Nickname, Position, Refusal, Room, RoomChange, RoomChanged, RoomClosed, RoomLimits, RoomMembers,
-    RoomName, RoomSanction, RoomStore, RoomsPage, SanctionedPage, SiteId, Sub, Timestamp, UserId,
+    Alias, ConversationId, Done, Entered, Joined, MemberAction, MemberChanged, MembersPage, Named, Naming,
+    NewRoom, Nickname, Nicknamed, Position, Refusal, Room, RoomChange, RoomChanged, RoomClosed, RoomLimits,
+    RoomMembers, RoomName, RoomSanction, RoomStore, RoomsPage, SanctionedPage, SiteId, Sub, Timestamp,
+    UserId,
 };
 
 use super::{change, close, list, member, nickname};
@@ -123,7 +124,7 @@ impl RoomStore for Sqlite {
         limit: u32,
         done: Done<Result<MembersPage, Refusal>>,
     ) {
-        let page = move |db: &rusqlite::Connection| {
+        let page = move |db: &crate::engine::Connection| {
             list::members(db, room, asker, query.as_deref(), after.as_deref(), limit)
         };
         self.read(page, done);
@@ -160,9 +161,20 @@ impl RoomStore for Sqlite {
         room: ConversationId,
         asker: UserId,
         users: Vec<Sub>,
+        naming: Naming,
         done: Done<Result<Vec<Named>, Refusal>>,
     ) {
-        self.read(move |db| nickname::list(db, room, asker, &users), done);
+        self.read(move |db| nickname::list(db, room, asker, &users, naming), done);
+    }
+
+    fn set_nickname(
+        &self,
+        room: ConversationId,
+        user: UserId,
+        nickname: Option<Nickname>,
+        done: Done<Result<Nicknamed, Refusal>>,
+    ) {
+        self.write(move |batch| nickname::change(batch, room, user, nickname.as_ref()), done);
     }
 
     fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>) {

@@ -1,10 +1,10 @@
 //! The slices of users and presence: queues each request with its completion.
 
+use crate::engine::Connection;
 use chat::{
     ContactIds, ConversationId, ConversationRow, Done, PresenceStore, Profile, Refusal, Relation,
     SetPresence, SiteId, StoreError, Sub, Timestamp, UserId, UserRow, UserStore,
 };
-use rusqlite::Connection;
 
 use crate::late::Scope;
 use crate::port::read;

@@ -160,7 +160,7 @@ pub(crate) fn the_first_page_of_contacts_has_all_blocked_users(store: &dyn Store
     }
     let page = |after| {
         let page = ask(|done| store.contacts(ann, after, 3, done));
-        let subs = page.rows.iter().map(|row| row.profile.sub.to_string()).collect::<Vec<_>>();
+        let subs = page.rows.iter().map(|row| row.sub.to_owned()).collect::<Vec<_>>();
         (subs, page.next)
     };
     let (first, next) = page(None);

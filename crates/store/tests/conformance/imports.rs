@@ -335,8 +335,8 @@ fn picture(store: &dyn Store, site: SiteId) -> String {
     let mut seen = String::new();
     for row in store.list_users(site, None, 1_000).expect("the store works") {
         seen.push_str(&format!("{} {}\n", row.profile.sub.as_str(), row.created.0));
-        for contact in snapshot(store, row.id, None).contacts.rows {
-            seen.push_str(&format!("  knows {}\n", contact.profile.sub.as_str()));
+        for contact in snapshot(store, row.id, None).contacts.rows.iter() {
+            seen.push_str(&format!("  knows {}\n", contact.sub));
         }
         for conversation in rows(store, row.id) {
             let ConversationRow { id, unread, read, active, .. } = &conversation;
@@ -371,7 +371,7 @@ fn any_item(rng: &mut StdRng) -> ImportItem {
 
 /// An import that was cut at any point and repeated equals the whole import.
 pub(crate) fn any_import_repeated_is_the_same(store: &dyn Store) {
-    for seed in 0..30 {
+    for seed in 0..10 {
         let mut rng = StdRng::seed_from_u64(seed);
         let items: Vec<ImportItem> = (0..120).map(|_| any_item(&mut rng)).collect();
         // In order of time, as in an export.

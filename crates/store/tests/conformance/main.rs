@@ -22,6 +22,8 @@ mod messages;
 mod notify;
 mod own_pictures;
 mod people;
+#[path = "../postgres/mod.rs"]
+mod postgres;
 mod profiles;
 mod retention;
 mod rich;
@@ -51,6 +53,11 @@ macro_rules! every_store {
                     let store = crate::Sqlite::open(&directory.file(), crate::Options::default());
                     crate::$topic::$test(&store.expect("it opens"));
                 })*
+            })*
+        }
+        mod postgresql {
+            $(mod $topic {
+                $(#[test] fn $test() { crate::$topic::$test(&crate::postgres::store()); })*
             })*
         }
     };
@@ -212,6 +219,7 @@ every_store! {
         a_removed_member_is_notified_and_a_banned_one_stays_out,
         a_difference_has_rooms_that_changed_and_their_messages,
         members_enter_under_nicknames,
+        members_choose_nicknames,
         a_post_names_its_author_on_request,
         there_are_only_so_many_members_and_rooms,
         a_closed_room_exists_for_nobody,

@@ -40,7 +40,9 @@ pub(crate) fn a_guest_goes_on_as_a_member(store: &dyn Store) {
     say(store, bob, id, "b1", "hello");
     say(store, id, bob, "g1", "hello, Bob");
     relate(store, bob, id, FRIENDS);
-    let before = snapshot(store, bob, None).position;
+    let first = snapshot(store, bob, None);
+    assert_eq!(first.contacts.rows.get(0).map(|row| row.sub), Some("guest-1"));
+    let before = first.position;
     let was = merge(store, site, "guest-1", "gina").expect("it may").expect("it is new");
     assert_eq!((was.id, was.profile.sub), (id, sub("guest-1")));
     while ask(|done: chat::Done<EraseSlice>| store.erase_some(NOW, 2, done)).more {}
@@ -52,7 +54,9 @@ pub(crate) fn a_guest_goes_on_as_a_member(store: &dyn Store) {
     let missed = snapshot(store, bob, Some(before));
     assert!(!missed.reset);
     assert_eq!(missed.conversations.rows[0].of.other().expect("a direct one").profile.sub, sub("gina"));
-    assert_eq!(missed.contacts.rows[0].profile.sub, sub("gina"));
+    assert_eq!(missed.contacts.rows.get(0).map(|row| row.sub), Some("gina"));
+    let list = ask(|done| store.contacts(bob, None, 9, done)).rows;
+    assert_eq!(list.get(0).map(|row| (row.sub, row.guest)), Some(("gina", false)));
     let found = ask(|done| store.people(site, Some("gin".into()), None, 9, done)).rows;
     assert_eq!(found.iter().map(|row| row.id).collect::<Vec<_>>(), [id]);
     assert_eq!(say(store, id, bob, "g2", "now as Gina").seq, Seq(3));

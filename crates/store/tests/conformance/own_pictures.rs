@@ -71,7 +71,7 @@ pub(crate) fn an_own_picture_is_shown_where_the_site_gives_none(store: &dyn Stor
     assert!(follow(store, ann, source.clone()).wanted);
     let change = keep(store, ann, source.clone(), made(PICTURE));
     assert_eq!(change.changed.and_then(|row| row.profile.avatar).as_deref(), Some(&*own(ann)));
-    let card = ask(|done| store.contacts(bob, None, 9, done)).rows.remove(0).profile;
+    let card = ask(|done| store.contacts(bob, None, 9, done)).rows.get(0).expect("ann").contact().person;
     assert_eq!(card.avatar.as_deref(), Some(&*own(ann)), "lists of contacts have a copy");
     assert_eq!(bytes(store, OwnPictureId::of(ann, PICTURE)).as_deref(), Some(PICTURE));
     assert_eq!(follow(store, ann, source.clone()), OwnPictureChange::default(), "nothing is wanted any more");

@@ -86,8 +86,8 @@ pub(crate) fn a_chosen_name_survives_tokens_until_it_is_removed(store: &dyn Stor
     token.avatar = Some("/ann.png".into());
     let (row, _) = sign_in(store, site, token, since(None));
     assert_eq!((&*row.profile.name, row.profile.avatar.as_deref()), ("Anna Banana", Some("/ann.png")));
-    let card = &ask(|done| store.contacts(bob, None, 9, done)).rows[0].profile.name;
-    assert_eq!(&**card, "Anna Banana");
+    let card = ask(|done| store.contacts(bob, None, 9, done)).rows.get(0).expect("ann").contact().person.name;
+    assert_eq!(&*card, "Anna Banana");
     let found = ask(|done| store.people(site, Some("bana".into()), None, 9, done)).rows;
     assert_eq!(found.iter().map(|row| row.id).collect::<Vec<_>>(), [ann]);
     assert!(!change(store, ann, names(None)).row.named);

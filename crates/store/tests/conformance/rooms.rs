@@ -5,7 +5,7 @@ use std::thread;
 
 use chat::{
     By, ConversationId, ConversationOf, Joined, LeftReason, MOST_SEEN_BY, MemberAction, MemberRow,
-    MemberSanction, NewRoom, Nickname, PageKey, Post, Posted, Refusal, Role, RoomChange, RoomKind,
+    MemberSanction, Naming, NewRoom, Nickname, PageKey, Post, Posted, Refusal, Role, RoomChange, RoomKind,
     RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Standing, Store, Timestamp, UserId,
 };
 
@@ -78,7 +78,7 @@ pub(crate) fn members_enter_under_nicknames(store: &dyn Store) {
     let sub = |user: UserId| ask(|done| store.users_by_id(vec![user], done))[0].profile.sub.clone();
     let named = |users: &[UserId], asker| {
         let subs = users.iter().map(|user| sub(*user)).collect();
-        ask(|done| store.nicknames(room, asker, subs, done)).expect("it is allowed")
+        ask(|done| store.nicknames(room, asker, subs, Naming::Shown, done)).expect("it is allowed")
     };
     assert_eq!(named(&[bob, ann], ann), [(sub(bob), "Bobby".into()), (sub(ann), own.0.clone())]);
     ask(|done| store.leave_room(room, bob, done)).expect("it is allowed");
@@ -92,7 +92,52 @@ pub(crate) fn members_enter_under_nicknames(store: &dyn Store) {
     }
     assert_eq!(ask(|done| store.room(hidden, bob, done)), Err(Refusal::NoSuchConversation));
     let subs = vec![sub(ann)];
-    assert_eq!(ask(|done| store.nicknames(hidden, bob, subs, done)), Err(Refusal::NoSuchConversation));
+    assert_eq!(
+        ask(|done| store.nicknames(hidden, bob, subs, Naming::Shown, done)),
+        Err(Refusal::NoSuchConversation)
+    );
+}
+
+pub(crate) fn members_choose_nicknames(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    let set = |user, nick: Option<&str>| {
+        let nickname = nick.map(|nick| Nickname::parse(nick).expect("one line"));
+        ask(|done| store.set_nickname(room, user, nickname, done))
+    };
+    let number = || ask(|done| store.room(room, ann, done)).expect("it is hers").nicknames;
+    assert_eq!(set(bob, Some("Bobby")).err(), Some(Refusal::NotAMember));
+    let own = enter(store, room, bob, None).expect("it is allowed").0;
+    assert_eq!((set(bob, None).expect("it is allowed").change, number()), (None, 0), "nothing has changed");
+    assert_eq!(set(bob, Some(&own)).expect("it is allowed").change, None, "the display name is no nickname");
+    let seen = snapshot(store, ann, None).position;
+
+    let named = set(bob, Some("Bobby")).expect("it is allowed");
+    let change = named.change.expect("it has changed");
+    assert_eq!(
+        (&*named.nick, named.is_chosen, change.room.nicknames),
+        ("Bobby", true, change.position.number)
+    );
+    let mut members = change.members.to_vec();
+    members.sort_unstable();
+    assert_eq!(members, [ann.num.min(bob.num), ann.num.max(bob.num)]);
+    let difference = snapshot(store, ann, Some(seen));
+    assert_eq!(difference.conversations.rows.len(), 1, "a member who was away learns of it");
+    assert_eq!(set(bob, Some("Bobby")).expect("it is allowed").change, None);
+    assert_eq!(set(ann, Some("BOBBY")).err(), Some(Refusal::UserExists));
+    let sub = |user: UserId| ask(|done| store.users_by_id(vec![user], done))[0].profile.sub.clone();
+    let chosen = |asker| {
+        let subs = vec![sub(ann), sub(bob)];
+        ask(|done| store.nicknames(room, asker, subs, Naming::Chosen, done)).expect("it is allowed")
+    };
+    assert_eq!(chosen(ann), [(sub(bob), "Bobby".into())]);
+
+    let before = number();
+    let ended = set(bob, None).expect("it is allowed");
+    assert_eq!((ended.nick, ended.is_chosen), (own, false));
+    assert!(number() > before && chosen(ann).is_empty());
+    enter(store, room, ann, Some("Bobby")).expect("it is free");
+    assert!(enter(store, room, ann, Some("Boss")).is_ok() && number() > before, "an app changes it, too");
 }
 
 pub(crate) fn a_post_names_its_author_on_request(store: &dyn Store) {

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chat::{
-    Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationChange,
+    Append, Appended, ChangeMessage, ChangedMessage, Contact, ContactList, ContactsPage, ConversationChange,
     ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage, Gap, HistoryPage,
     KeptRevisions, MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, MessageChange, MessageKind, NAMED, PeoplePage,
-    Position, Privacy, Profile, Reaction, Reactions, Refusal, Relation, ResumeFrom, Revision, Seq,
+    Person, Position, Privacy, Profile, Reaction, Reactions, Refusal, Relation, ResumeFrom, Revision, Seq,
     SetPresence, Side, Site, SiteId, SiteStanding, Snapshot, StoredMessage, Sub, Timestamp, UserId, UserRow,
     Waiting, directory, drops_revision, may_change, room_for,
 };
@@ -158,8 +158,9 @@ impl Plain {
             row.id.site == site && directory::finds(&directory::fold(&row.profile.name), &query)
         };
         let mut rows: Vec<UserRow> = self.users.values().filter(is_found).cloned().collect();
-        rows.sort_by_cached_key(|row| name_cursor(&row.profile));
-        let next = cut(&mut rows, after, limit, |row| name_cursor(&row.profile));
+        let place = |row: &UserRow| name_cursor(&row.profile.name, &row.profile.sub);
+        rows.sort_by_cached_key(place);
+        let next = cut(&mut rows, after, limit, place);
         PeoplePage { rows, next }
     }
 
@@ -478,23 +479,25 @@ impl Plain {
         of_user.map(|((_, to), entry)| (*to, entry))
     }
 
-    fn contact_row(&self, id: UserId, entry: &Entry) -> Option<ContactRow> {
-        Some(ContactRow { id, profile: self.user_by_id(id)?.profile, side: entry.state, note: None })
+    fn contact(&self, id: UserId, entry: &Entry) -> Option<Contact> {
+        let Profile { sub, name, avatar, guest } = self.user_by_id(id)?.profile;
+        Some(Contact::new(Person { id, sub, name, avatar, guest, presence: None }, entry.state, None))
     }
 
     pub(crate) fn contacts(&self, user: UserId, after: Option<&str>, limit: u32) -> ContactsPage {
-        let mut rows: Vec<ContactRow> = self
+        let mut rows: Vec<Contact> = self
             .contacts_of(user)
             .filter(|(_, entry)| entry.state != Side::NONE)
-            .filter_map(|(id, entry)| self.contact_row(id, entry))
+            .filter_map(|(id, entry)| self.contact(id, entry))
             .collect();
-        rows.sort_by_cached_key(|row| name_cursor(&row.profile));
-        let mut others: Vec<ContactRow> = rows.iter().skip(limit as usize).cloned().collect();
+        let place = |row: &Contact| name_cursor(&row.person.name, &row.person.sub);
+        rows.sort_by_cached_key(place);
+        let mut others: Vec<Contact> = rows.iter().skip(limit as usize).cloned().collect();
         others.retain(|row| after.is_none() && row.side == Side::BLOCKED);
         others.truncate(MOST_BLOCKED_FIRST as usize);
-        let next = cut(&mut rows, after, limit, |row| name_cursor(&row.profile));
+        let next = cut(&mut rows, after, limit, place);
         rows.append(&mut others);
-        ContactsPage { rows, next }
+        ContactsPage { rows: rows.into_iter().collect(), next }
     }
 
     // ---- views ----
@@ -524,10 +527,10 @@ impl Plain {
             self.conversations[&row.id].members[me].changed > since
         });
         rows.sort_by_cached_key(activity_cursor);
-        let contacts: Vec<ContactRow> = self
+        let contacts: ContactList = self
             .contacts_of(user)
             .filter(|(_, entry)| entry.changed > since)
-            .filter_map(|(id, entry)| self.contact_row(id, entry))
+            .filter_map(|(id, entry)| self.contact(id, entry))
             .collect();
         if rows.len() > from.page as usize || contacts.len() > from.contacts as usize {
             return None;
@@ -686,8 +689,8 @@ fn member_index(id: ConversationId, user: UserId) -> Option<usize> {
 }
 
 /// Sorts by name, then sub. Neither has control characters, so NUL separates them.
-fn name_cursor(profile: &Profile) -> String {
-    format!("{}\0{}", directory::fold(&profile.name), profile.sub)
+fn name_cursor(name: &str, sub: &Sub) -> String {
+    format!("{}\0{sub}", directory::fold(name))
 }
 
 /// Sorts pinned before all others, then newest activity first.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chat::contacts::{Command, Event as Of};
-use chat::{Delivery, OwnPictureId, SiteId};
+use chat::{ContactCard, Delivery, OwnPictureId, SiteId};
 use web_proto::{Code, Command as Wire, Event};
 
 use super::same::{ToChat, ToWire};
@@ -17,7 +17,7 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
         }
         Of::Contacts { contacts, next } => Event::Contacts {
             re: number(delivery),
-            contacts: contacts.iter().filter(|one| is_shown(one)).map(contact).collect(),
+            contacts: contacts.iter().filter(is_shown).map(card).collect(),
             next: self::next(next),
         },
         Of::Changed(_) => unreachable!("only sessions that ask for it receive it, and these cannot"),
@@ -36,6 +36,9 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
 pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<chat::Command, Code> {
     Ok(chat::Command::Contacts(match command {
         Wire::Contact { action, user, .. } => Command::Change { action: action.to_chat(), user: sub(&user)? },
+        Wire::ContactName { user, name, .. } => {
+            Command::Rename { user: sub(&user)?, name: name.map(|name| name.into_owned().into()) }
+        }
         Wire::Contacts { after, limit, .. } => Command::List { page: page(after, limit) },
         Wire::People { query, after, limit, .. } => {
             Command::ListPeople { query: query.map(Cow::into_owned), page: page(after, limit) }
@@ -60,20 +63,44 @@ pub(super) fn contact(contact: &chat::Contact) -> web_proto::Contact<'_> {
     }
 }
 
+/// An entry of a list.
+pub(super) fn card(card: ContactCard<'_>) -> web_proto::Contact<'_> {
+    let groups: Vec<_> = card.groups().map(Cow::Borrowed).collect();
+    let (avatar, picture) = picture(card.id.site, card.avatar);
+    web_proto::Contact {
+        person: web_proto::Person {
+            user: card.sub.into(),
+            name: card.name.into(),
+            avatar,
+            picture,
+            guest: card.guest,
+            presence: card.presence.map(ToWire::to_wire),
+        },
+        state: card.state().to_wire(),
+        own_name: card.own_name.map(Cow::Borrowed),
+        groups: (!groups.is_empty()).then_some(groups),
+    }
+}
+
 /// Clients of the web know no directions. So entries that an app keeps on the list, without contact, are not on theirs.
-pub(super) fn is_shown(contact: &chat::Contact) -> bool {
-    contact.state != chat::ContactState::None
+pub(super) fn is_shown(card: &ContactCard<'_>) -> bool {
+    card.state() != chat::ContactState::None
 }
 
 pub(super) fn person(person: &chat::Person) -> web_proto::Person<'_> {
-    let avatar = person.avatar.as_deref();
-    let own = avatar.and_then(|avatar| OwnPictureId::of_avatar(person.id.site, avatar));
+    let (avatar, picture) = picture(person.id.site, person.avatar.as_deref());
     web_proto::Person {
         user: person.sub.as_str().into(),
         name: Cow::Borrowed(&person.name),
-        avatar: avatar.filter(|_| own.is_none()).map(Cow::Borrowed),
-        picture: own.map(|id| own_pictures::path(id).into()),
+        avatar,
+        picture,
         guest: person.guest,
         presence: person.presence.map(ToWire::to_wire),
     }
+}
+
+/// The address of a picture of the site, or the path of one that the user has set in an app.
+fn picture(site: SiteId, avatar: Option<&str>) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
+    let own = avatar.and_then(|avatar| OwnPictureId::of_avatar(site, avatar));
+    (avatar.filter(|_| own.is_none()).map(Cow::Borrowed), own.map(|id| own_pictures::path(id).into()))
 }

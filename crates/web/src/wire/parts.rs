@@ -14,7 +14,7 @@ macro_rules! of {
             RemoveAccount)
     };
     (calls) => { any!(Call GroupCall) };
-    (contacts) => { any!(Contact Contacts People Profiles Request) };
+    (contacts) => { any!(Contact ContactName Contacts People Profiles Request) };
     (messages) => {
         any!(Send Poll Sticker Forward Marker Typing Vote ClosePoll DropPreview Edit Delete React Pin Pins Stickers
             Conversations Conversation History Thread Threads Search)
@@ -23,8 +23,8 @@ macro_rules! of {
     (notifications) => { any!(Notifications) };
     (presence) => { any!(Presence Watch) };
     (rooms) => {
-        any!(CreateRoom ChangeRoom Join Leave CloseRoom Member Members MakeLink Links TakeBackLink OpenLink JoinLink
-            Rooms)
+        any!(CreateRoom ChangeRoom Join Leave CloseRoom Member Members Nickname Nicknames MakeLink Links TakeBackLink
+            OpenLink JoinLink Rooms)
     };
     (session) => { any!(Resume Token) };
     ($($part:ident)+) => { $(of!($part))|+ };

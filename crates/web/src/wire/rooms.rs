@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use chat::rooms::{Command, Event as Of};
-use chat::{ConversationId, Delivery, LinkCode, MemberList, SiteId, Timestamp};
+use chat::{ConversationId, Delivery, LinkCode, MemberList, Named, Naming, Nickname, SiteId, Timestamp};
 use web_proto::{Code, Command as Wire, Event};
 
 use super::contacts::person;
 use super::names::conversation_text;
 use super::same::{ToChat, ToWire};
-use super::{conversation_id, next, number, page, position, sub, to};
+use super::{conversation_id, next, number, page, position, sub, subs, to};
 
 pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
     match event {
@@ -48,7 +48,10 @@ pub(super) fn event<'a>(delivery: &'a Delivery, event: &'a Of) -> Event<'a> {
         Of::Invitation(invitation) => {
             Event::Invitation { re: number(delivery), invitation: Box::new(self::invitation(invitation)) }
         }
-        Of::Entered { .. } | Of::Occupant { .. } | Of::Occupants { .. } | Of::Names { .. } => {
+        Of::Names { conversation: _, names } => {
+            Event::Nicknames { re: number(delivery), names: names.iter().map(nickname).collect() }
+        }
+        Of::Entered { .. } | Of::Occupant { .. } | Of::Occupants { .. } => {
             unreachable!("sessions of this gateway enter no room")
         }
         Of::Rooms { rooms, next } => Event::Rooms {
@@ -72,6 +75,7 @@ pub(super) fn room(room: &chat::Room, role: Option<chat::Role>) -> web_proto::Ro
         slow_ms: room.slow_ms.into(),
         frozen: room.frozen,
         max_members: room.max_members.into(),
+        nicknames: room.nicknames,
     }
 }
 
@@ -101,6 +105,10 @@ fn member(member: &chat::Member) -> web_proto::Member<'_> {
         until: sanction.map(|of| of.until.0).filter(|until| *until < chat::Timestamp::MAX.0),
         reason: sanction.filter(|of| !of.reason.is_empty()).map(|of| Cow::Borrowed(&*of.reason)),
     }
+}
+
+fn nickname((user, nickname): &Named) -> web_proto::Nickname<'_> {
+    web_proto::Nickname { user: user.as_str().into(), nickname: Cow::Borrowed(nickname) }
 }
 
 fn listed((id, room): &(ConversationId, chat::Room)) -> web_proto::Listed<'_> {
@@ -145,6 +153,16 @@ pub(super) fn command(command: Wire<'_>, site: SiteId) -> Result<Command, Code> 
             kind: kind.to_chat(),
             topic: topic.map(Cow::into_owned),
             alias: None,
+        },
+        Wire::Nickname { conversation, nickname, .. } => {
+            let chosen = nickname.filter(|nickname| !nickname.trim().is_empty());
+            let nickname = chosen.map(|nickname| Nickname::parse(&nickname).ok_or(Code::BadValue));
+            Command::SetNickname { conversation: room(conversation)?, nickname: nickname.transpose()? }
+        }
+        Wire::Nicknames { conversation, users, .. } => Command::ListNames {
+            conversation: room(conversation)?,
+            users: subs(&users),
+            naming: Naming::Chosen,
         },
         Wire::ChangeRoom {
             conversation,

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use chat::session::Event as Of;
 use chat::sign_in::Command;
-use chat::{Delivery, Refusal, Timestamp};
+use chat::{ContactCard, Delivery, Refusal, Timestamp};
 use web_proto::{Code, Command as Wire, Event};
 
 use super::account::renamed;
-use super::contacts::{contact, is_shown, person};
+use super::contacts::{card, is_shown, person};
 use super::messages::{conversation, message};
 use super::names::{conversation_text, parse_position, position_text};
 use super::rooms::left;
@@ -53,9 +53,15 @@ fn changes<'a>(re: u64, changes: &'a chat::Changes, links: &Links) -> Event<'a> 
     }
 }
 
-/// A difference also has the contacts that have ended.
+/// A difference also has the contacts that have ended. A first page has no groups: the widget shows none.
 fn contacts(changes: &chat::Changes) -> Vec<web_proto::Contact<'_>> {
-    changes.contacts.iter().filter(|one| !changes.reset || is_shown(one)).map(contact).collect()
+    match changes.reset {
+        true => {
+            let shown = changes.contacts.iter().filter(is_shown);
+            shown.map(|one| card(ContactCard { groups: "", ..one })).collect()
+        }
+        false => changes.contacts.iter().map(card).collect(),
+    }
 }
 
 /// The frame of a welcome.

@@ -126,7 +126,7 @@ impl Scene {
         let node = Arc::new(Node::new(node_config, store.clone(), outbox, [7; 32]));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let shared = Arc::new(Shared {
-            node: node.clone(),
+            node: node.clone().into(),
             mailboxes,
             config,
             assets: assets(),

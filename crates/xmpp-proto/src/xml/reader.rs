@@ -88,6 +88,22 @@ impl Reader {
         Reader { rare: None, state: State::Header, content: Content::Client }
     }
 
+    /// The declarations of the stream header, if the reader is between two stanzas of a client's stream. With them another process
+    /// can [go on](Self::between_stanzas).
+    pub fn prefixes_between_stanzas(&self) -> Option<&[(Box<str>, Box<str>)]> {
+        let is_between = self.state == State::Stanzas && self.content == Content::Client;
+        match &self.rare {
+            None => is_between.then_some(&[]),
+            Some(rare) => (is_between && rare.partial.is_none()).then_some(&rare.prefixes),
+        }
+    }
+
+    /// A reader behind a stream header with these declarations.
+    pub fn between_stanzas(prefixes: Vec<(Box<str>, Box<str>)>) -> Reader {
+        let rare = (!prefixes.is_empty()).then(|| Box::new(Rare { partial: None, prefixes }));
+        Reader { rare, state: State::Stanzas, content: Content::Client }
+    }
+
     /// RFC 6120 §5.4.3.3, §6.4.6: after STARTTLS and SASL the same connection begins a new stream.
     pub fn restart(&mut self) {
         *self = Reader::new();

@@ -395,8 +395,8 @@ impl Gateway {
         self.with_remote(handle, now, |mut turn| {
             if is_base {
                 turn.watch_contacts();
-                if position.is_some() {
-                    turn.changes(&welcome.changes);
+                if let Some(since) = position {
+                    turn.changes(&welcome.changes, since);
                 }
             }
         });

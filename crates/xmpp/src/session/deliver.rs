@@ -28,7 +28,8 @@ impl Turn<'_, '_> {
             self.session.set_position(position);
         }
         let outcome = self.deliver_event(delivery, before);
-        match self.session.management().is_some_and(|counters| counters.is_full()) {
+        let is_full = self.session.management().is_some_and(|counters| counters.is_full());
+        match is_full || self.session.has(Flags::INCOMPLETE) {
             true => Err(StreamError::new(StreamCondition::ResourceConstraint)),
             false => outcome,
         }
@@ -54,7 +55,10 @@ impl Turn<'_, '_> {
             }
         }
         match &delivery.event {
-            Event::Session(event) => self.session_event(event),
+            Event::Session(event) => {
+                self.session_event(event);
+                Ok(())
+            }
             Event::Presence(event) => self.presence_event(event),
             Event::Contacts(event) => self.contacts_event(event),
             Event::Messages(event) => {
@@ -81,9 +85,8 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// What has changed since the position of a resumed stream.
-    pub(crate) fn changes(&mut self, changes: &Changes) {
-        let position = self.session.position();
+    /// Sends the changes after the position `since` to the client.
+    pub(crate) fn changes(&mut self, changes: &Changes, since: Position) {
         // Messages of a request wait for its answer.
         let waits = |message: &Message| {
             let of = changes.conversations.iter().find(|one| one.id == message.conversation);
@@ -94,9 +97,14 @@ impl Turn<'_, '_> {
             self.direct_conversation_event(conversation);
         }
         for message in changes.messages.iter().filter(|message| !waits(message)) {
+            if self.session.is_own(&message.from) && self.session.is_sending(&message.client_id) {
+                // The acknowledgement was among the events that this session has missed.
+                self.stored(&message.client_id, message.conversation, message.seq);
+                continue;
+            }
             match message.conversation.is_room() {
-                true => self.room_message_event(message, position),
-                false => self.message(message, Arrival::Live, position),
+                true => self.room_message_event(message, since),
+                false => self.message(message, Arrival::Live, since),
             }
         }
         for message in changes.updates.iter().filter(|message| !message.conversation.is_room()) {
@@ -110,8 +118,8 @@ impl Turn<'_, '_> {
                 self.read_meanwhile(conversation, &person.sub);
             }
         }
-        for contact in &changes.contacts {
-            self.contact_changed(contact);
+        for card in changes.contacts.iter() {
+            self.contact_changed(&card.contact());
         }
         if self.session.is_available() {
             self.renew_presence();
@@ -140,11 +148,10 @@ impl Turn<'_, '_> {
         }
     }
 
-    fn session_event(&mut self, event: &SessionEvent) -> Result<(), StreamError> {
+    fn session_event(&mut self, event: &SessionEvent) {
         match event {
             SessionEvent::SendRefused { client_id, refusal } => self.send_refused(client_id, *refusal),
-            // The domain has dropped events of this session, and XMPP has no notice of a gap.
-            SessionEvent::Behind => return Err(StreamError::new(StreamCondition::ResourceConstraint)),
+            SessionEvent::Behind => self.catch_up(),
             SessionEvent::Welcome(_)
             | SessionEvent::Bye(_)
             | SessionEvent::ByeWith { .. }
@@ -152,7 +159,6 @@ impl Turn<'_, '_> {
             | SessionEvent::Changes(_)
             | SessionEvent::TokenOk { .. } => {}
         }
-        Ok(())
     }
 
     fn presence_event(&mut self, event: &PresenceEvent) -> Result<(), StreamError> {

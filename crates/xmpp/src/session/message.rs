@@ -377,6 +377,12 @@ impl Turn<'_, '_> {
 }
 
 impl Session {
+    /// Whether the domain has not answered yet whether it has stored the message.
+    pub(super) fn is_sending(&self, client_id: &str) -> bool {
+        let sending = self.extra.as_ref().map(|extra| &extra.sending[..]).unwrap_or_default();
+        sending.iter().any(|one| &*one.client_id == client_id)
+    }
+
     fn take_sending(&mut self, client_id: &str) -> Option<Sending> {
         let extra = self.extra.as_mut()?;
         let at = extra.sending.iter().position(|sending| &*sending.client_id == client_id)?;

@@ -8,6 +8,7 @@ use chat::messages::{Command as MessagesCommand, Event as MessagesEvent};
 use chat::{
     Conversation, ConversationId, Delivery, Event, Message, MessageRequest, RequestAnswer, Seq, Sub, To,
 };
+use serde::{Deserialize, Serialize};
 use xmpp_proto::ns;
 use xmpp_proto::xml::{Element, Open};
 
@@ -21,6 +22,7 @@ const MOST_SHOWN: usize = 100;
 const MOST_TEXT: usize = 1_000;
 
 /// A message request that the client has got.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct ShownRequest {
     user: Sub,
     conversation: ConversationId,

@@ -1,9 +1,11 @@
 //! A stream with a session of the domain: stanzas in, events out.
 
 mod availabilities;
+pub(crate) mod catch_up;
 mod deliver;
 mod establishment;
 mod extension;
+pub(crate) mod hand_over;
 mod held_messages;
 mod iq;
 mod message;
@@ -20,11 +22,12 @@ use std::sync::Arc;
 
 use chat::presence::Availability;
 use chat::{
-    Command, ConversationId, Delivery, Node, Position, Refusal, Request, SessionHandle, SessionId, Sub,
+    Command, ConversationId, Delivery, Port, Position, Refusal, Request, SessionHandle, SessionId, Sub,
     Timestamp, UserId, Welcome,
 };
 use edge::Now;
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::payload::stream_management as management;
 use xmpp_proto::stanza::{self, Condition, StanzaError, StanzaKind};
@@ -193,10 +196,12 @@ pub(crate) type Answer = fn(&mut Turn<'_, '_>, Asked, &Delivery);
 /// Continues with the outcome of a request: the answer, or the reason why the domain refused it.
 type Then = Box<dyn FnOnce(&mut Turn<'_, '_>, Asked, Result<&Delivery, Refusal>) + Send>;
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Flags(u16);
 
 impl Flags {
+    /// The stream has missed something that it cannot get any more, and ends.
+    const INCOMPLETE: Flags = Flags(1);
     /// Has asked for the roster, so it gets pushes (RFC 6121 §2.1.6).
     pub(crate) const INTERESTED: Flags = Flags(1 << 1);
     /// The client shows nothing to anybody (XEP-0352).
@@ -387,7 +392,7 @@ impl Session {
         let Session { jid, flags, availability, stream, management, wanted, extra, .. } = self;
         let Extra { expected, visits, known_rooms, shown_requests, call, bookmarks, .. } =
             extra.map(|extra| *extra).unwrap_or_default();
-        let rooms = visits.into_iter().filter_map(Visit::left).collect();
+        let rooms = visits.iter().filter_map(Visit::left).collect();
         let counters = management?;
         let until = now;
         Detached {
@@ -488,6 +493,15 @@ impl Session {
         Some(visit)
     }
 
+    /// Of the rooms that the client has entered, and sees.
+    pub(crate) fn take_shown_visits(&mut self) -> Vec<Visit> {
+        let (shown, arriving) = self.take_visits().into_iter().partition(|visit: &Visit| visit.is_shown());
+        if !Vec::is_empty(&arriving) {
+            *self.visits() = arriving;
+        }
+        shown
+    }
+
     pub(crate) fn take_visits(&mut self) -> Vec<Visit> {
         let visits = self.extra.as_mut().map(|extra| std::mem::take(&mut extra.visits)).unwrap_or_default();
         self.drop_empty_extra();
@@ -533,7 +547,7 @@ impl Turn<'_, '_> {
         SessionId { user: self.session.user, handle: SessionHandle(self.io.handle().to_bits()) }
     }
 
-    pub(crate) fn node(&self) -> &Node {
+    pub(crate) fn node(&self) -> &Port {
         &self.gateway.shared.node
     }
 

@@ -41,9 +41,9 @@ impl Missed {
 /// The client may still show sessions of contacts who are offline now. The sessions of the others follow.
 fn absent_contacts(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
     let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
-    for contact in contacts.iter().filter(|contact| contact.side.sees()) {
-        if contact.person.presence == Some(Presence::Offline) {
-            turn.absent(&contact.person.sub);
+    for card in contacts.iter().filter(|card| card.side.sees()) {
+        if card.presence == Some(Presence::Offline) {
+            turn.absent(&card.sub());
         }
     }
     match next {

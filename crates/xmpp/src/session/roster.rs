@@ -235,8 +235,8 @@ impl Turn<'_, '_> {
 fn write_page(turn: &mut Turn<'_, '_>, mut asked: Asked, delivery: &Delivery, version: Option<Position>) {
     let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
     let domain = turn.domain().to_owned();
-    for contact in contacts {
-        write_item(&mut asked.pages, contact, &domain);
+    for card in contacts.iter() {
+        write_item(&mut asked.pages, &card.contact(), &domain);
     }
     if next.is_some() {
         return turn.read_roster(asked, next.clone(), version);
@@ -250,8 +250,8 @@ fn write_page(turn: &mut Turn<'_, '_>, mut asked: Asked, delivery: &Delivery, ve
 
 fn pending_requests(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
     let Event::Contacts(ContactsEvent::Contacts { contacts, next }) = &delivery.event else { return };
-    for contact in contacts.iter().filter(|contact| contact.side.asks()) {
-        turn.subscription(&contact.person.sub, "subscribe");
+    for card in contacts.iter().filter(|card| card.side.asks()) {
+        turn.subscription(&card.sub(), "subscribe");
     }
     if let Some(after) = next {
         let page = PageOf { after: Some(after.clone()), limit: None };

@@ -16,6 +16,7 @@ use super::sasl2::{Enable, Sasl2};
 use super::{Opening, Phase, Start, features};
 use crate::config::timestamp;
 use crate::gateway::{Gateway, State};
+use crate::session::catch_up::is_whole;
 use crate::session::{Flags, Session, Turn};
 use crate::transport::{Io, Receiver};
 use crate::xep::stream_management;
@@ -89,6 +90,13 @@ impl Gateway {
         let Phase::SigningIn(start) = std::mem::replace(&mut opening.phase, Phase::Authenticating) else {
             return;
         };
+        if let Start::Resume(_, detached) = &start
+            && !is_whole(&welcome.changes, |room| detached.rooms.iter().any(|left| left.room == room))
+        {
+            // The stream cannot be resumed any more: the client begins a new session, and reads the archive.
+            self.shared.node.disconnected(welcome.session, false, timestamp(io.now()));
+            return self.end_stream(state, &StreamError::new(StreamCondition::Reset), io);
+        }
         let domain = opening.site.as_ref().map_or("", |site| &site.domain);
         let local = welcome.me.sub.address_local();
         let Ok(jid) = Jid::of(Some(&local), domain, Some(&opening.resource)) else {

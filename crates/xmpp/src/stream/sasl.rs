@@ -42,6 +42,11 @@ pub(super) enum Exchange {
         user: Sub,
         password: Vec<u8>,
     },
+    /// The domain checks a token of the site, which is the password.
+    SiteToken {
+        user: Sub,
+        token: Box<str>,
+    },
     Scram {
         user: Sub,
         mechanism: Mechanism,
@@ -64,6 +69,8 @@ pub struct Checked(pub(super) Found);
 
 pub(super) enum Found {
     Credentials(Result<AppCredentials, Refusal>),
+    /// The user of a token of the site.
+    TokenUser(Result<Sub, Refusal>),
     /// Those of the client's device.
     Tokens(Result<Option<AppTokens>, Refusal>),
     /// A new token for the client, if it gets one.
@@ -75,7 +82,11 @@ impl Opening {
     pub(super) fn is_checking(&self) -> bool {
         matches!(&self.phase, Phase::Sasl(exchange) if matches!(
             **exchange,
-            Exchange::Plain { .. } | Exchange::Scram { .. } | Exchange::Token(_) | Exchange::Renewing(_)
+            Exchange::Plain { .. }
+                | Exchange::SiteToken { .. }
+                | Exchange::Scram { .. }
+                | Exchange::Token(_)
+                | Exchange::Renewing(_)
         ))
     }
 }
@@ -201,7 +212,7 @@ impl Gateway {
             _ => {
                 let first = ScramClientFirst::parse(message)?;
                 let user = user_of(&site, &first.username, first.authzid.as_deref())?;
-                self.look_up(opening, &site, &user, io)?;
+                self.look_up(opening, &site, &user, io);
                 opening.phase = Phase::sasl(Exchange::Scram { user, mechanism, first });
                 Ok(())
             }
@@ -219,29 +230,26 @@ impl Gateway {
         let plain = Plain::parse(message)?;
         let user = user_of(site, &plain.username, plain.authzid)?;
         if let Some(token) = as_token(&plain.password) {
-            let now = timestamp(io.now());
-            let of_token = self.shared.node.token_user(&site.key, token, now).map_err(failure)?;
-            if of_token != user {
-                return Err(SaslError::NotAuthorized);
-            }
-            self.authenticated(opening, Some(user), Credential::Token(token.to_owned().into()), None, io);
+            let (to, mailboxes) = (io.handle(), self.shared.mailboxes.clone());
+            self.shared.node.token_user(&site.key, token, timestamp(io.now()), move |outcome| {
+                mailboxes
+                    .send(to.worker(), Mail::Checked { to, checked: Checked(Found::TokenUser(outcome)) });
+            });
+            opening.phase = Phase::sasl(Exchange::SiteToken { user, token: token.into() });
             return Ok(());
         }
-        self.look_up(opening, site, &user, io)?;
+        self.look_up(opening, site, &user, io);
         opening.phase = Phase::sasl(Exchange::Plain { user, password: plain.password.as_bytes().to_vec() });
         Ok(())
     }
 
-    /// Asks the store for the credentials of a user, unless somebody guesses.
-    fn look_up(&mut self, opening: &Opening, site: &Site, user: &Sub, io: &Io<'_>) -> Result<(), SaslError> {
-        let address = opening.address(io);
-        let node = &self.shared.node;
-        node.password_may_be_tried(site.id, user, address, timestamp(io.now())).map_err(failure)?;
+    /// Asks for the credentials of a user, unless somebody guesses.
+    fn look_up(&mut self, opening: &Opening, site: &Site, user: &Sub, io: &Io<'_>) {
         let (to, mailboxes) = (io.handle(), self.shared.mailboxes.clone());
-        node.app_credentials(site.id, user.clone(), move |outcome| {
+        let (address, now) = (opening.address(io), timestamp(io.now()));
+        self.shared.node.app_credentials(site.id, user.clone(), address, now, move |outcome| {
             mailboxes.send(to.worker(), Mail::Checked { to, checked: Checked(Found::Credentials(outcome)) });
         });
-        Ok(())
     }
 
     /// The store has answered.
@@ -259,6 +267,9 @@ impl Gateway {
             (Some(Exchange::Scram { user, mechanism, first }), Found::Credentials(found)) => found
                 .map_err(failure)
                 .and_then(|found| self.challenge(opening, user, mechanism, &first, &found, io)),
+            (Some(Exchange::SiteToken { user, token }), Found::TokenUser(found)) => {
+                self.site_token_checked(opening, user, token, found, io)
+            }
             (Some(Exchange::Token(proving)), Found::Tokens(found)) => {
                 self.check_token(opening, proving, found, io)
             }
@@ -274,6 +285,21 @@ impl Gateway {
             return self.end_stream(state, &error, io);
         }
         io.read_on();
+    }
+
+    fn site_token_checked(
+        &mut self,
+        opening: &mut Opening,
+        user: Sub,
+        token: Box<str>,
+        of_token: Result<Sub, Refusal>,
+        io: &mut Io<'_>,
+    ) -> Result<(), SaslError> {
+        if of_token.map_err(failure)? != user {
+            return Err(SaslError::NotAuthorized);
+        }
+        self.authenticated(opening, Some(user), Credential::Token(token.into_string().into()), None, io);
+        Ok(())
     }
 
     fn challenge(

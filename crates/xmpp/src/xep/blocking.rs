@@ -55,18 +55,16 @@ fn first_page() -> Command {
     Command::List { page: PageOf { after: None, limit: None } }
 }
 
-fn blocked(delivery: &Delivery) -> impl Iterator<Item = &Sub> {
-    let contacts = match &delivery.event {
-        Event::Contacts(ContactsEvent::Contacts { contacts, .. }) => &contacts[..],
-        _ => &[],
+fn blocked(delivery: &Delivery) -> Vec<Sub> {
+    let Event::Contacts(ContactsEvent::Contacts { contacts, .. }) = &delivery.event else {
+        return Vec::new();
     };
-    let is_blocked = |contact: &&Contact| contact.state == ContactState::Blocked;
-    contacts.iter().filter(is_blocked).map(|contact| &contact.person.sub)
+    contacts.iter().filter(|card| card.side.is_blocked()).map(|card| card.sub()).collect()
 }
 
 /// XEP-0191 §3.2. From now on the session gets pushes.
 fn write_list(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
-    let blocked: Vec<Sub> = blocked(delivery).cloned().collect();
+    let blocked = blocked(delivery);
     let domain = turn.domain().to_owned();
     let jids: Vec<String> = blocked.iter().map(|user| address::user(user, &domain)).collect();
     turn.session.watch_block_list(blocked);
@@ -75,8 +73,7 @@ fn write_list(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
 
 /// XEP-0191 §3.5.
 fn unblock_listed(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery) {
-    let users = blocked(delivery).cloned().collect();
-    change(turn, asked, ContactAction::Unblock, users, Reports::default());
+    change(turn, asked, ContactAction::Unblock, blocked(delivery), Reports::default());
 }
 
 /// Only members of the site can be blocked: nobody else can write here.

@@ -11,7 +11,8 @@ pub(crate) mod stored;
 use chat::messages::{Command, Event as MessagesEvent};
 use chat::rooms::{Command as RoomsCommand, Event as RoomsEvent};
 use chat::{
-    Alias, Conversation, ConversationId, ConversationList, Delivery, Event, PageOf, Refusal, Sub, To, With,
+    Alias, Conversation, ConversationId, ConversationList, Delivery, Event, Naming, PageOf, Refusal, Sub, To,
+    With,
 };
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
@@ -154,7 +155,8 @@ impl Listing {
         let (Some(room), Some(own)) = (self.rooms.get(at), own) else {
             return self.end(turn, asked, Ok(()));
         };
-        let command = RoomsCommand::ListNames { conversation: room.id, users: vec![own] };
+        let command =
+            RoomsCommand::ListNames { conversation: room.id, users: vec![own], naming: Naming::Shown };
         turn.continue_then(asked, command, move |turn, asked, answer| {
             if let Ok(Delivery { event: Event::Rooms(RoomsEvent::Names { names, .. }), .. }) = answer {
                 let nick = names.first().map(|(sub, nick)| muc::resource(nick, sub));

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use xmpp_proto::ns;
 use xmpp_proto::payload::caps::Caps;
 use xmpp_proto::payload::disco::Info;
@@ -48,7 +49,7 @@ const MOST_CACHED: usize = 1_024;
 const MOST_QUESTIONS: u8 = 8;
 
 /// Names of lists, sorted.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wanted(Vec<Box<str>>);
 
 impl Wanted {

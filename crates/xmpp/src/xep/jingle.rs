@@ -8,11 +8,13 @@
 
 mod discovery;
 mod events;
+mod sdp_text;
 
 use std::sync::Arc;
 
 use chat::calls::Command;
 use chat::{CANDIDATE_BYTES, CallAction, CallId, CallStep, CallTicket, Delivery, Media, Refusal, Sub};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use xmpp_proto::ns;
 use xmpp_proto::payload::jingle::{
@@ -49,6 +51,7 @@ pub(crate) const SOURCES: Extension = of_calls(339, "Source-Specific Media Attri
 const MOST_EARLY: usize = 64;
 
 /// The call in which a session is, or which rings there. A user is in one call at a time.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Call {
     /// None until the domain has answered the invitation.
     id: Option<CallId>,
@@ -61,8 +64,10 @@ pub(crate) struct Call {
     pub(super) stage: Stage,
     ticket: Option<CallTicket>,
     /// The last offer, with the places of its sections.
+    #[serde(with = "sdp_text")]
     offer: Option<Description>,
     /// What the app has described last, without candidates.
+    #[serde(with = "sdp_text")]
     app: Option<Description>,
     /// ICE restarts, and this party has still to answer.
     restart: Option<Restart>,
@@ -73,6 +78,7 @@ pub(crate) struct Call {
     candidates: u32,
 }
 
+#[derive(Serialize, Deserialize)]
 pub(super) enum Stage {
     /// The invitation is with the domain. `cancelled`: the app has given up meanwhile.
     Inviting {
@@ -101,7 +107,7 @@ pub(super) enum Stage {
 }
 
 /// Who answers to a restart of ICE.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Restart {
     App,
     OtherUser,

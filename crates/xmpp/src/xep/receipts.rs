@@ -4,6 +4,7 @@
 //! this server gives the receipt, and those of clients end here.
 
 use chat::{ConversationId, Seq, Sub};
+use serde::{Deserialize, Serialize};
 use xmpp_proto::payload::markers::Marker;
 use xmpp_proto::payload::receipts::Receipt;
 use xmpp_proto::xml::Element;
@@ -25,7 +26,7 @@ pub(crate) const EXTENSION: Extension = Extension {
 pub(crate) const MOST_EXPECTED: usize = 32;
 
 /// What the author of a message wants to know about it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Wanted {
     pub(crate) receipt: bool,
     /// XEP-0333.
@@ -46,7 +47,7 @@ impl Wanted {
 }
 
 /// A stored message whose author waits for news of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Expected {
     conversation: ConversationId,
     seq: Seq,

@@ -4,7 +4,7 @@
 //! now has at least the changes up to the session's position.
 
 use chat::contacts::{Command, Event as ContactsEvent};
-use chat::{Contact, Delivery, Event, Position};
+use chat::{Delivery, Event, Position};
 
 use crate::extensions::{Extension, Spec};
 use crate::session::{Asked, Flags, Turn};
@@ -50,9 +50,8 @@ fn answer(turn: &mut Turn<'_, '_>, asked: Asked, delivery: &Delivery, since: Pos
     let Some(changed) = changed else { return turn.read_roster(asked, None, Some(version)) };
     turn.answer(asked, |_| {});
     let last = changed.len().saturating_sub(1);
-    for (at, contact) in changed.iter().enumerate() {
-        let contact: &Contact = contact;
-        turn.push(contact, Some(if at == last { version.max(since) } else { since }));
+    for (at, card) in changed.iter().enumerate() {
+        turn.push(&card.contact(), Some(if at == last { version.max(since) } else { since }));
     }
 }
 

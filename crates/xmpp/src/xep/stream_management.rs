@@ -17,6 +17,7 @@ use chat::presence::Availability;
 use chat::{Changes, ConversationId, Position, Seq, Timestamp};
 use edge::Handle;
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::payload::stream_management::{self as payload, Resumption};
 use xmpp_proto::stanza::Condition;
@@ -49,12 +50,15 @@ const DETACHED_SECONDS: u32 = 600;
 /// Detached streams of this node. The oldest one gives way.
 const MOST_DETACHED: usize = 20_000;
 const MOST_DETACHED_BYTES: usize = 64 * 1024 * 1024;
+/// Unacknowledged stanzas of detached streams that move to another process.
+const MOST_MOVED_BYTES: usize = 4 * 1024 * 1024;
 
 /// The name of a stream that its client can resume. With the secret, nobody can guess it.
 ///
 /// It has the connection on which the stream began, so that no table of streams is needed to find that.
-#[derive(Clone, Copy, Eq)]
+#[derive(Clone, Copy, Eq, Serialize, Deserialize)]
 pub struct StreamId {
+    #[serde(with = "handle_bits")]
     connection: Handle,
     secret: [u64; 2],
 }
@@ -95,7 +99,36 @@ impl StreamId {
     }
 }
 
+/// A handle in a record for another process.
+mod handle_bits {
+    use edge::Handle;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(handle: &Handle, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(handle.to_bits())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Handle, D::Error> {
+        u64::deserialize(from).map(Handle::from_bits)
+    }
+}
+
+mod jid_text {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use xmpp_proto::jid::Jid;
+
+    pub(super) fn serialize<S: Serializer>(jid: &Jid, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(jid.as_str())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Jid, D::Error> {
+        Jid::parse(&String::deserialize(from)?).map_err(|_| D::Error::custom("not a JID"))
+    }
+}
+
 /// Counters of a stream, and what each side waits for.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Counters {
     /// None: the client did not ask for resumption.
     id: Option<StreamId>,
@@ -113,7 +146,7 @@ pub(crate) struct Counters {
 }
 
 /// What is not acknowledged.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Waiting {
     /// Numbers of the client's messages that the domain has not answered, in order.
     pending: VecDeque<u32>,
@@ -122,6 +155,7 @@ struct Waiting {
 }
 
 /// What the client has not acknowledged.
+#[derive(Serialize, Deserialize)]
 enum Unacked {
     Stanza {
         stanza: Box<[u8]>,
@@ -141,7 +175,9 @@ pub(crate) enum Repeat {
 }
 
 /// A stream without a connection.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Detached {
+    #[serde(with = "jid_text")]
     pub(crate) jid: Jid,
     pub(crate) flags: Flags,
     pub(crate) availability: Option<Arc<Availability>>,
@@ -191,7 +227,7 @@ impl Counters {
         first.map_or(self.received, |pending| pending.wrapping_sub(1))
     }
 
-    fn is_pending(&self) -> bool {
+    pub(crate) fn is_pending(&self) -> bool {
         self.waiting.as_ref().is_some_and(|waiting| !waiting.pending.is_empty())
     }
 
@@ -394,6 +430,7 @@ impl Turn<'_, '_> {
             shown_requests,
             call,
             bookmarks,
+            position,
             ..
         } = detached;
         let mut counters = detached.counters;
@@ -418,7 +455,7 @@ impl Turn<'_, '_> {
         if let Some(call) = call {
             self.return_to_call(call);
         }
-        self.changes(changes);
+        self.changes(changes, position);
         Ok(())
     }
 
@@ -504,6 +541,30 @@ impl Streams {
         self.lock().moved.get(&id).copied().unwrap_or(id.connection)
     }
 
+    /// The streams for another process, the newest ones within a bound of bytes.
+    pub fn write_down(&self) -> String {
+        let table = self.lock();
+        let mut bytes = 0;
+        let newest = table.order.iter().rev().filter_map(|id| table.detached.get(id));
+        let mut detached: Vec<&Detached> = newest
+            .take_while(|one| {
+                bytes += one.counters.unacked_bytes();
+                bytes <= MOST_MOVED_BYTES
+            })
+            .collect();
+        detached.reverse();
+        let moved = table.moved.iter().map(|(id, handle)| (*id, handle.to_bits())).collect();
+        serde_json::to_string(&Record { detached, moved }).unwrap_or_default()
+    }
+
+    /// Takes the streams of another process, before this one serves. A record that cannot be read has none: their clients begin new
+    /// sessions.
+    pub fn continue_streams(&self, record: &str) {
+        let Ok(Record::<Detached> { detached, moved }) = serde_json::from_str(record) else { return };
+        moved.into_iter().for_each(|(id, handle)| self.moved(id, Handle::from_bits(handle)));
+        detached.into_iter().for_each(|one| self.detach(one));
+    }
+
     /// Drops the streams whose time is over.
     pub(crate) fn expire(&self, now: Timestamp) {
         let mut table = self.lock();
@@ -514,6 +575,13 @@ impl Streams {
             table.drop_oldest();
         }
     }
+}
+
+/// All streams, for another process. Ids and handles, and the streams in the order in which they were detached.
+#[derive(Serialize, Deserialize)]
+struct Record<Detached> {
+    detached: Vec<Detached>,
+    moved: Vec<(StreamId, u64)>,
 }
 
 impl Table {

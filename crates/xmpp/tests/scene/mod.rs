@@ -13,8 +13,8 @@ use axum::Router;
 use chat::token::{Claims, sign};
 use chat::{
     ConversationId, Delivery, FileFound, FileId, FileLimits, FileType, MadePicture, Mode, Node, NodeConfig,
-    Outbox, PictureMaker, PublishedPicture, Refusal, Secret, SecretKind, SessionHandle, Site, SiteId,
-    SiteStore, Store, Sub, Timestamp, To, UserId, UserStore, Wish,
+    Outbox, PictureMaker, PublishedPicture, Refusal, Secret, SecretKind, SessionHandle, SessionId, Site,
+    SiteId, SiteStore, Store, Sub, Timestamp, To, UserId, UserStore, Wish,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -162,7 +162,7 @@ impl Scene {
         node.pictures_by(Arc::new(Painter(Arc::downgrade(&node))));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let for_web = Arc::new(web::Shared {
-            node: Arc::clone(&node),
+            node: Arc::clone(&node).into(),
             mailboxes: web_mailboxes,
             config: web_config,
             assets: web::Assets::default(),
@@ -182,7 +182,7 @@ impl Scene {
         };
         let for_components = ListenerRole { peers: Peers::Components, ..ListenerRole::default() };
         let for_xmpp = Arc::new(xmpp::Shared {
-            node: Arc::clone(&node),
+            node: Arc::clone(&node).into(),
             mailboxes: xmpp_mailboxes,
             config: XmppConfig {
                 listeners: vec![role, for_servers, for_components],
@@ -192,7 +192,7 @@ impl Scene {
                 ..XmppConfig::default()
             },
             counters: Arc::clone(&counters),
-            streams: xmpp::Streams::default(),
+            streams: Arc::default(),
             remote_users: xmpp::RemoteUsers::default(),
         });
         let gateway = xmpp::Gateway::new(for_xmpp, [5; 32]);
@@ -301,6 +301,35 @@ impl Scene {
         chat::ModerationStore::audit(&*self.store, SiteId(1), chat::By::Site, None, 100, done);
         let page: chat::AuditPage = read.recv().unwrap().unwrap().unwrap();
         page.rows.into_iter().map(|row| (row.act.to_string(), row.by)).collect()
+    }
+
+    /// From now on the domain delivers no stored event to this session of the gateway for apps.
+    pub(crate) fn misses_events(&self, user: &str, handle: Handle) {
+        self.node.behind(SessionId { user: self.user(user), handle: SessionHandle(handle.to_bits()) });
+    }
+
+    /// The domain tells the session that it has missed events.
+    pub(crate) fn is_told_to_catch_up(&mut self, handle: Handle) {
+        let event = chat::Event::Session(chat::session::Event::Behind);
+        let behind = Delivery { re: None, position: None, event };
+        self.xmpp.mail(xmpp::Mail::Event(vec![SessionHandle(handle.to_bits())], behind));
+        self.settle();
+    }
+
+    /// The domain loses all sessions and adopts them, as after the loss of a link.
+    pub(crate) fn sessions_move(&mut self) {
+        let now = Timestamp(self.now_ms);
+        let records = self.node.release_front(0, now);
+        assert!(!records.is_empty(), "nobody is here");
+        self.node.adopt(records, now);
+        self.settle();
+    }
+
+    fn user(&self, user: &str) -> UserId {
+        let (sender, read) = std::sync::mpsc::channel();
+        let done = Box::new(move |row| sender.send(row).unwrap());
+        UserStore::user(&*self.store, SiteId(1), Sub::parse(user).unwrap(), done);
+        read.recv().unwrap().unwrap().unwrap().id
     }
 
     /// Sets a setting of a site.

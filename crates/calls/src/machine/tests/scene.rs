@@ -22,6 +22,7 @@ pub(super) fn relay_address(text: &str) -> RelayAddress {
 pub(super) fn config() -> CallsConfig {
     CallsConfig {
         udp: Vec::new(),
+        shares_ports: false,
         streams: Vec::new(),
         relays: vec![relay_address("9.9.9.9"), relay_address("2a00::9")],
         ports: 50_000..=60_000,

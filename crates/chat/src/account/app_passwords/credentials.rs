@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use ring::{digest, hmac};
+use serde::{Deserialize, Serialize};
 use stringprep::saslprep;
 
 use crate::Sub;
@@ -18,7 +19,7 @@ const PLAIN_BYTES: usize = 1_024;
 ///
 /// A user without passwords, and an id of no user, have a salt like others, and no keys. The salt depends on the site and the id
 /// only, so strangers cannot learn from it who exists, or when a password was made.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppCredentials {
     pub salt: [u8; SALT_BYTES],
     pub iterations: NonZeroU32,
@@ -26,7 +27,7 @@ pub struct AppCredentials {
 }
 
 /// The keys of one app password.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppPasswordKeys {
     /// For [`Credential::AppPassword`](crate::Credential).
     pub number: u32,

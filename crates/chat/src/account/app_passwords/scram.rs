@@ -4,6 +4,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use ring::{digest, hmac, pbkdf2};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Rounds for new passwords: the least that RFC 5802 §5.1 and RFC 7677 §4 allow. Random passwords need none, and chosen ones
 /// are checked after a limited number of attempts.
@@ -17,8 +19,22 @@ pub struct ScramPair<const BYTES: usize> {
     pub server: [u8; BYTES],
 }
 
+impl<const BYTES: usize> Serialize for ScramPair<BYTES> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.stored[..], &self.server[..]).serialize(serializer)
+    }
+}
+
+impl<'de, const BYTES: usize> Deserialize<'de> for ScramPair<BYTES> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ScramPair<BYTES>, D::Error> {
+        let (stored, server) = <(Vec<u8>, Vec<u8>)>::deserialize(deserializer)?;
+        let key = |bytes: Vec<u8>| bytes.try_into().map_err(|_| D::Error::custom("a key of another length"));
+        Ok(ScramPair { stored: key(stored)?, server: key(server)? })
+    }
+}
+
 /// The keys for SCRAM-SHA-1 and SCRAM-SHA-256.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScramKeys {
     pub sha1: ScramPair<20>,
     pub sha256: ScramPair<32>,

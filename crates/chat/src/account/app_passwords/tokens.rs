@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rand::Rng as _;
 use ring::digest;
+use serde::{Deserialize, Serialize};
 
 use crate::account::Account;
 use crate::session::Completion;
@@ -26,7 +27,7 @@ pub const APP_TOKEN_REPLACED_AFTER_MS: u64 = 24 * 3_600_000;
 
 /// A secret of 32 random bytes. The proof of it is an HMAC with the secret as its key, so a hash in the store would serve a thief as
 /// well as the secret.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppTokenSecret(pub [u8; 32]);
 
 impl AppTokenSecret {
@@ -42,7 +43,7 @@ impl fmt::Debug for AppTokenSecret {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppToken {
     pub secret: AppTokenSecret,
     pub expires: Timestamp,
@@ -55,7 +56,7 @@ impl AppToken {
 }
 
 /// A device of an app: the digest of an id that the app has chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppDevice(pub [u8; 16]);
 
 impl AppDevice {
@@ -66,7 +67,7 @@ impl AppDevice {
 }
 
 /// A device of the user with this id, who need not exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppDeviceOf {
     pub site: SiteId,
     pub sub: Sub,
@@ -74,7 +75,7 @@ pub struct AppDeviceOf {
 }
 
 /// The tokens of a device, as they are stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppTokens {
     /// Of the app password.
     pub number: u32,
@@ -119,7 +120,7 @@ impl AppTokens {
 }
 
 /// Why an app gets a token, or none any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AppTokenFor {
     /// It has signed in with the password of this number, and asks for a token.
     Password { number: u32, mechanism: Box<str> },

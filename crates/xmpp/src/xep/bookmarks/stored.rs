@@ -6,6 +6,7 @@
 
 use chat::rooms::Command;
 use chat::{Conversation, ConversationId};
+use serde::{Deserialize, Serialize};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::bookmarks::Storage;
@@ -47,7 +48,7 @@ const ITEM: &str = "current";
 const MOST_JOINED: usize = 20;
 
 /// The client's list of bookmarks.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Shown {
     /// The rooms of the list that the client has read, got or written last.
     rooms: Vec<ConversationId>,
@@ -66,7 +67,7 @@ impl Shown {
 }
 
 /// The list is read from the domain for a notification.
-#[derive(Default, Clone, Copy)]
+#[derive(Default, Clone, Copy, Serialize, Deserialize)]
 enum Notice {
     #[default]
     None,

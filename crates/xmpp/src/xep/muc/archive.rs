@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chat::rooms::{Command, Event as RoomsEvent, MOST_NAMED_AT_ONCE};
-use chat::{ConversationId, Delivery, Event, Message, Reaction, Sub};
+use chat::{ConversationId, Delivery, Event, Message, Naming, Reaction, Sub};
 use xmpp_proto::ns;
 use xmpp_proto::payload::{occupant_id, stanza_ids};
 use xmpp_proto::xml::Open;
@@ -31,7 +31,7 @@ impl Turn<'_, '_> {
         users.sort_unstable();
         users.dedup();
         users.truncate(MOST_NAMED_AT_ONCE);
-        let command = Command::ListNames { conversation: room, users };
+        let command = Command::ListNames { conversation: room, users, naming: Naming::Shown };
         self.continue_then(asked, command, move |turn, asked, answer| {
             let found = match answer {
                 Ok(Delivery { event: Event::Rooms(RoomsEvent::Names { names, .. }), .. }) => &names[..],

@@ -7,7 +7,7 @@ use chat::messages::Event as MessagesEvent;
 use chat::rooms::{Command, Event as RoomsEvent, Occupant};
 use chat::{
     Changes, Closing, Conversation, ConversationId, Delivery, Event, LeftReason, MOST_ENTERED,
-    MOST_NAMED_AT_ONCE, Message, Nickname, Refusal, Seq, Sub, Timestamp, To, With,
+    MOST_NAMED_AT_ONCE, Message, Naming, Nickname, Refusal, Seq, Sub, Timestamp, To, With,
 };
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
@@ -61,6 +61,7 @@ impl Turn<'_, '_> {
                     room,
                     nick: nick.into(),
                     topic: None,
+                    nicknames: 0,
                     is_locked: false,
                     arrival,
                 });
@@ -128,8 +129,9 @@ impl Turn<'_, '_> {
 
     /// A resumed stream is in its rooms again, except where the user was removed meanwhile.
     pub(crate) fn return_to_rooms(&mut self, left: Vec<Left>, changes: &Changes) {
-        for Left { room, nick, topic } in left {
-            let mut visit = Visit { room, nick, topic, is_locked: false, arrival: None };
+        for left in left {
+            let mut visit = Visit::again(left);
+            let room = visit.room;
             if let Some((_, reason)) = changes.left.iter().find(|(one, _)| *one == room) {
                 let mut codes = vec![Status::OwnPresence];
                 codes.extend(reason_codes(*reason));
@@ -147,9 +149,9 @@ impl Turn<'_, '_> {
     /// The client is in the room: it gets the occupants, itself, and then the past.
     fn arrived(&mut self, conversation: &Conversation, me: &Occupant, occupants: &[Occupant]) {
         let room = conversation.id;
-        let topic = match &conversation.with {
-            With::Room(room, _) => room.topic.clone(),
-            With::Person(_) => None,
+        let (topic, nicknames) = match &conversation.with {
+            With::Room(room, _) => (room.topic.clone(), room.nicknames),
+            With::Person(_) => (None, 0),
         };
         let nick = self.gateway.nicks.learn(room, &me.sub, &me.nick);
         let Some(visit) = self.session.visit(room) else {
@@ -158,6 +160,7 @@ impl Turn<'_, '_> {
         };
         let before = std::mem::replace(&mut visit.nick, nick.clone());
         visit.topic = topic;
+        visit.nicknames = nicknames;
         let Some(arrival) = &mut visit.arrival else {
             // A change of the nickname (§7.6).
             return self.own_nick_changed(room, me, &before);
@@ -209,7 +212,7 @@ impl Turn<'_, '_> {
         if users.is_empty() {
             return self.show_room(room, &HashMap::new());
         }
-        let command = Command::ListNames { conversation: room, users };
+        let command = Command::ListNames { conversation: room, users, naming: Naming::Shown };
         self.continue_then(Asked::internal(), command, move |turn, _, answer| {
             let found = match answer {
                 Ok(Delivery { event: Event::Rooms(RoomsEvent::Names { names, .. }), .. }) => &names[..],

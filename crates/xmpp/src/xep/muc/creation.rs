@@ -6,6 +6,7 @@
 use chat::messages::Event as MessagesEvent;
 use chat::rooms::{Command, Event as RoomsEvent};
 use chat::{Alias, ConversationId, Delivery, Event, Nickname, Refusal, Room, RoomKind};
+use serde::{Deserialize, Serialize};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::payload::muc::{History, Join};
 use xmpp_proto::stanza::{Condition, StanzaError, StanzaKind};
@@ -20,6 +21,7 @@ use crate::session::{Asked, Turn};
 const MOST_KNOWN: usize = 200;
 
 /// A room whose address has a name.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct KnownRoom {
     alias: Box<str>,
     room: ConversationId,
@@ -131,7 +133,14 @@ impl Turn<'_, '_> {
                 }
                 let arrival = Some(Box::new(Arrival::of(history, true)));
                 let nick = nickname.as_str().into();
-                turn.session.visits().push(Visit { room: id, nick, topic: None, is_locked: true, arrival });
+                turn.session.visits().push(Visit {
+                    room: id,
+                    nick,
+                    topic: None,
+                    nicknames: 0,
+                    is_locked: true,
+                    arrival,
+                });
                 turn.enter(asked, id, Some(nickname));
             }
             Ok(_) => {}

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chat::rooms::{Command, Event as RoomsEvent};
-use chat::{ConversationId, Delivery, Event, Message, Position, Reaction, RoomChange, Seq, Sub, To, With};
+use chat::{
+    ConversationId, Delivery, Event, Message, Naming, Position, Reaction, RoomChange, Seq, Sub, To, With,
+};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::ns;
 use xmpp_proto::payload::chat_states::ChatState;
@@ -188,7 +190,8 @@ impl Turn<'_, '_> {
             return self.room_reactions(room, seq, by, all, None);
         }
         let (by, all) = (by.clone(), all.to_vec());
-        let command = Command::ListNames { conversation: room, users: vec![by.clone()] };
+        let command =
+            Command::ListNames { conversation: room, users: vec![by.clone()], naming: Naming::Shown };
         self.continue_then(Asked::internal(), command, move |turn, _, answer| {
             if let Ok(Delivery { event: Event::Rooms(RoomsEvent::Names { names, .. }), .. }) = answer
                 && let Some((sub, nick)) = names.first()

@@ -21,6 +21,7 @@ mod occupants;
 use std::sync::Arc;
 
 use chat::{ConversationId, Message, Role, Sub};
+use serde::{Deserialize, Serialize};
 use xmpp_proto::payload::muc::{Affiliation, Role as MucRole};
 
 use crate::extensions::{Extension, Spec};
@@ -74,6 +75,8 @@ pub(crate) struct Visit {
     nick: Box<str>,
     /// The subject that the client knows.
     topic: Option<Arc<str>>,
+    /// The number of the last change of a nickname, which presences tell.
+    nicknames: u64,
     /// The client has created the room, and not configured it yet.
     is_locked: bool,
     /// Some: the room is not shown to the client yet.
@@ -95,7 +98,8 @@ struct Arrival {
     held: Vec<Arc<Message>>,
 }
 
-/// A room of a stream without a connection.
+/// A room of a stream without a connection, or of one that moves to another process.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Left {
     pub(crate) room: ConversationId,
     pub(crate) nick: Box<str>,
@@ -111,10 +115,16 @@ impl Visit {
         *self.nick == *nick
     }
 
-    /// For a stream that has lost its connection. None: the client never saw the room.
-    pub(crate) fn left(self) -> Option<Left> {
-        let Visit { room, nick, topic, is_locked: _, arrival } = self;
-        arrival.is_none_or(|arrival| !arrival.is_new).then_some(Left { room, nick, topic })
+    /// For a stream that goes on later. None: the client never saw the room.
+    pub(crate) fn left(&self) -> Option<Left> {
+        let Visit { room, nick, topic, nicknames: _, is_locked: _, arrival } = self;
+        let is_known = arrival.as_ref().is_none_or(|arrival| !arrival.is_new);
+        is_known.then(|| Left { room: *room, nick: nick.clone(), topic: topic.clone() })
+    }
+
+    /// The client is in the room, and the domain does not know it yet.
+    pub(crate) fn again(Left { room, nick, topic }: Left) -> Visit {
+        Visit { room, nick, topic, nicknames: 0, is_locked: false, arrival: None }
     }
 }
 

@@ -181,11 +181,16 @@ impl Turn<'_, '_> {
         let is_shown = visit.is_shown();
         let is_new_topic = visit.topic != room.topic;
         visit.topic = room.topic.clone();
+        let is_nickname = std::mem::replace(&mut visit.nicknames, room.nicknames) != room.nicknames;
         if !is_shown {
             return;
         }
         if is_new_topic {
             return self.subject(id, room.topic.as_deref().unwrap_or_default());
+        }
+        // Presences tell it.
+        if is_nickname {
+            return;
         }
         // §10.2.1: the client asks for what has changed.
         let (from, to) = (self.room_address(id), self.session.jid.as_str().to_owned());

@@ -171,9 +171,9 @@ async function mentions(
     .map((one, at) => ({
       id: String(at),
       piece: `@${one.user} `,
-      text: one.name,
+      text: client.person(one.user).name,
       hint: one.name === one.user ? '' : `@${one.user}`,
-      person: { guest: false, ...one },
+      person: client.person(one.user),
     }));
   const mayNameAll = room.role === 'owner' || room.role === 'moderator';
   const all = { id: 'room', piece: '@room ', text: '@room', hint: everybody };

@@ -3,7 +3,7 @@
 import { type ConversationKey, isRoom } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { useAppContext, useTopic } from '../../app_context.tsx';
+import { AppContext, useAppContext, useTopic } from '../../app_context.tsx';
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { silenced } from '../rooms/may_write.ts';
 import { ConversationView } from './conversation_view.tsx';
@@ -21,7 +21,10 @@ interface Props {
 }
 
 export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }: Props) {
-  const { client, announce, wording: words } = useAppContext();
+  const context = useAppContext();
+  const { client, announce, wording: words } = context;
+  /** In a room with nicknames. */
+  const [named, setNamed] = useState<typeof context>();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [beside, setBeside] = useState<'about' | 'search' | 'threads' | number>();
@@ -94,6 +97,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
             onAbout: () => setBeside('about'),
             onSearch: search,
             onThreads: () => setBeside('threads'),
+            onNames: setNamed,
           }}
           meanwhile={headMeanwhile}
           onFailed={failed}
@@ -120,17 +124,19 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
       {conversation.exists && (
         <Lazy part={pinBar} props={{ conversation: key, onJump: jump }} canWait onFailed={() => undefined} />
       )}
-      <ConversationView
-        conversation={conversation}
-        source={client}
-        writing={writing}
-        at={wanted}
-        hasList={opened && conversation.requestedBy === undefined}
-        mayWrite={mayWrite}
-        veiled={!inRoom && state !== 'contact'}
-        linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
-        onThread={openThread}
-      />
+      <AppContext.Provider value={named ?? context}>
+        <ConversationView
+          conversation={conversation}
+          source={client}
+          writing={writing}
+          at={wanted}
+          hasList={opened && conversation.requestedBy === undefined}
+          mayWrite={mayWrite}
+          veiled={!inRoom && state !== 'contact'}
+          linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
+          onThread={openThread}
+        />
+      </AppContext.Provider>
     </>
   );
 }

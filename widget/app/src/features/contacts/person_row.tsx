@@ -16,7 +16,8 @@ export function PersonRow({ person: listed, tabIndex }: { person: Person; tabInd
   const now = useNow();
   const state = useTopic(`person:${listed.user}`, client => client.contact(listed.user));
   const view = useTopic(`presence:${listed.user}`, client => client.presence(listed.user));
-  const person = { guest: false, ...listed };
+  // A page of the directory has no own names.
+  const person = useTopic(`person:${listed.user}`, client => client.person(listed.user));
   const hint =
     state === 'request_sent'
       ? words.requestSent

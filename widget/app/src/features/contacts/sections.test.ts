@@ -85,3 +85,14 @@ test('results of the server are added once, and never include the current user',
     'anton',
   ]);
 });
+
+test('a contact is found by the own name and by the display name', () => {
+  const aunt = { ...contact('ana'), name: 'Aunt Ann', displayName: 'Ana Lima' };
+  const here = known([aunt, contact('ben')], []);
+  expect(['aunt', 'ann', 'lima', 'ben a'].map(query => outline(found(query, here, [])))).toEqual([
+    ['ana'],
+    ['ana'],
+    ['ana'],
+    [],
+  ]);
+});

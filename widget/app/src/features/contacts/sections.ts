@@ -1,7 +1,7 @@
 // Decides the rows of the Contacts tab and their order.
 
 import type { Messages } from 'virtual:messages';
-import type { Contact, Person, Presence } from '@kith/client';
+import type { ListedContact, Person, Presence } from '@kith/client';
 
 export type Row =
   /** `more`: other entries are not loaded yet. */
@@ -10,7 +10,7 @@ export type Row =
   | { kind: 'person'; id: string; person: Person };
 
 interface Known {
-  contacts: readonly Contact[];
+  contacts: readonly ListedContact[];
   /** The server has more contacts than are loaded. */
   more: boolean;
   /** The loaded pages of the directory. Empty on sites where only contacts see each other. */
@@ -78,10 +78,10 @@ export function found(query: string, known: Known, fromServer: readonly Person[]
   return Array.from(here.values(), person => ({ kind: 'person', id: `found:${person.user}`, person }));
 }
 
-/** True if every word of the query starts a word of the name, or if the query is the user id. */
-function matches(person: Person, wanted: readonly string[]): boolean {
+/** True if every word of the query starts a word of the own or the display name, or if the query is the user id. */
+function matches(person: Person & { displayName?: string }, wanted: readonly string[]): boolean {
   if (folded(person.user) === wanted.join(' ')) return true;
-  const words = folded(person.name).split(/[\s._-]+/u);
+  const words = folded(`${person.name} ${person.displayName ?? ''}`).split(/[\s._-]+/u);
   return wanted.every(start => words.some(word => word.startsWith(start)));
 }
 

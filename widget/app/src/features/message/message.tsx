@@ -17,6 +17,7 @@ import { StateIcon } from './state_icon.tsx';
 
 export interface MessageProps {
   message: Message;
+  /** The author, or "you". */
   name: string;
   /** The author, in a room: the message then shows a name and a picture. */
   sender: KnownPerson | undefined;
@@ -68,14 +69,19 @@ function Bubble(props: MessageProps) {
   const shownMenu = useRef(showMenu);
   shownMenu.current = showMenu;
   const press = useMemo(() => longPress(() => shownMenu.current()), []);
-  const classes = ['message', message.mine ? 'own' : 'other', first ? 'first' : '', last ? 'last' : ''];
-  if (sender !== undefined) classes.push('has-sender');
-  if (message.deleted) classes.push('is-deleted');
-  if (message.opaque) classes.push('is-opaque');
+  const classes = [
+    'message',
+    message.mine ? 'own' : 'other',
+    first && 'first',
+    last && 'last',
+    sender && 'has-sender',
+    message.deleted && 'is-deleted',
+    message.opaque && 'is-opaque',
+  ];
   return (
     <article
       ref={row}
-      class={classes.join(' ')}
+      class={classes.filter(Boolean).join(' ')}
       data-message={message.id}
       tabIndex={tabIndex}
       onPointerEnter={comesNear}
@@ -91,7 +97,12 @@ function Bubble(props: MessageProps) {
       }}
     >
       {sender && first && (
-        <p class="sender-name clip" aria-hidden="true" style={{ '--hue': String(hueOf(sender.user)) }}>
+        <p
+          class="sender-name clip"
+          title={sender.displayName}
+          aria-hidden="true"
+          style={{ '--hue': String(hueOf(sender.user)) }}
+        >
           <bdi>{sender.name}</bdi>
         </p>
       )}
@@ -102,7 +113,7 @@ function Bubble(props: MessageProps) {
           </span>
         )}
         <div class="bubble" dir="auto">
-          <bdi class="hidden-text">{`${message.mine ? words.you : name}: `}</bdi>
+          <bdi class="hidden-text">{`${name}: `}</bdi>
           {collapsed ? (
             <Lazy part={collapsedPart} props={{ onShow: () => open(true) }} />
           ) : (

@@ -8,6 +8,7 @@ import { exportLines } from './account_export.ts';
 import { BlockedSheet } from './blocked_sheet.tsx';
 import { DataSheet } from './data_sheet.tsx';
 import { DevicesSheet } from './devices_sheet.tsx';
+import { OwnNameSheet } from './own_name_sheet.tsx';
 import { PrivacySheet } from './privacy_sheet.tsx';
 import { ProfileCard } from './profile_card.tsx';
 import { endOf, StatusSheet } from './status_sheet.tsx';
@@ -155,4 +156,47 @@ test('blocked users are listed and can be unblocked', () => {
   expect(drawing.text()).toContain(name);
   drawing.do(() => drawing.button(`Unblock ${name}`).click());
   expect(drawing.text()).toContain('No blocked people');
+});
+
+test('a member names a contact, changes the name, and removes it', async () => {
+  const drawing = new Drawing();
+  const user = drawing.client.contacts().contacts.find(one => one.state === 'contact')?.user ?? '';
+  const { name } = drawing.client.person(user);
+  const closed = vi.fn();
+  drawing.draw(<OwnNameSheet user={user} onClose={closed} />);
+  expect(drawing.find<HTMLInputElement>('input').placeholder).toBe(name);
+  drawing.type(drawing.find<HTMLInputElement>('input'), ' Auntie ');
+  drawing.do(() => drawing.button('Save').click());
+  await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+  drawing.draw(<ProfileCard user={user} onClose={nothing} />);
+  expect(drawing.find('h3').textContent).toBe('Auntie');
+  expect(drawing.find('h3 + p').textContent).toBe(name);
+  drawing.do(() => drawing.button('Change name').click());
+  expect(drawing.covers).toEqual([{ user }]);
+  drawing.draw(<OwnNameSheet user={user} onClose={closed} />);
+  expect(drawing.find<HTMLInputElement>('input').value).toBe('Auntie');
+  drawing.do(() => drawing.button('Remove name').click());
+  await vi.waitFor(() => expect(drawing.client.person(user)).not.toHaveProperty('displayName'));
+  expect(drawing.client.person(user).name).toBe(name);
+  expect(drawing.said).toEqual(['Saved', 'Saved']);
+});
+
+test('a name that is refused says what to do', async () => {
+  const drawing = new Drawing();
+  const user = drawing.client.contacts().contacts[0]?.user ?? '';
+  drawing.client.ask = (() => Promise.reject(new RequestError('not_allowed'))) as Ask;
+  drawing.draw(<OwnNameSheet user={user} onClose={nothing} />);
+  drawing.type(drawing.find<HTMLInputElement>('input'), 'A');
+  drawing.do(() => drawing.button('Save').click());
+  await vi.waitFor(() => expect(drawing.find('[role=alert]').textContent).toContain('Add this person'));
+});
+
+test('only entries of the contact list can be named', async () => {
+  const drawing = new Drawing();
+  drawing.draw(<ProfileCard user="u4" onClose={nothing} />);
+  await vi.waitFor(() => expect(drawing.text()).toContain('On holiday'));
+  expect([drawing.client.contact('u4'), drawing.text().includes('Name this contact')]).toEqual([
+    'none',
+    false,
+  ]);
 });

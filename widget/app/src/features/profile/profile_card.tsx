@@ -8,6 +8,7 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import { contactActions } from '../contacts/contact_actions.ts';
 import '../../ui/icon/lazy_shapes.ts';
 import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
+import { lazy } from '../../ui/lazy/lazy.tsx';
 import { LoadFailed } from '../../ui/request/request.tsx';
 import { useRequest } from '../../ui/request/use_request.ts';
 import { Sheet } from '../../ui/sheet/sheet.tsx';
@@ -17,6 +18,8 @@ import css from './profile.css?inline';
 import { askProfile } from './profile_requests.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
+
+const ownNamePart = lazy(() => import('./own_name_sheet.tsx'), 'OwnNameSheet');
 
 interface Props {
   user: string;
@@ -43,6 +46,11 @@ export function ProfileCard({ user, onClose }: Props) {
         <h3 class="profile-name">
           <bdi>{person.name}</bdi>
         </h3>
+        {person.displayName !== undefined && (
+          <p class="profile-hint">
+            <bdi>{person.displayName}</bdi>
+          </p>
+        )}
         <Tags person={person} role={known?.role} />
         {presence && <Here presence={presence} lastSeen={view.lastSeen ?? known?.last_seen} />}
         {known?.status && <LabeledText status={known.status} until={known.status_until} />}
@@ -93,6 +101,13 @@ function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) 
   const words = useWords('profile');
   const state = useTopic(`person:${person.user}`, one => one.contact(person.user));
   const items = contactActions(context, person, state).filter(item => item.icon !== 'person');
+  // Only an entry of the contact list can have an own name.
+  if (state === 'contact' || state === 'request_sent')
+    items.splice(1, 0, {
+      icon: 'edit',
+      text: person.displayName === undefined ? words.giveName : words.changeName,
+      run: () => context.show(ownNamePart, { user: person.user }),
+    });
   return (
     <div class="choices" role="group" aria-label={words.actionsFor(person.name)}>
       {items.map(item => (

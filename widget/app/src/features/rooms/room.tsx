@@ -10,7 +10,7 @@ import { ChatHeader } from '../chat/chat_header.tsx';
 import { RoomMark } from '../chats/chat_row.tsx';
 import { rowActions } from '../chats/row_menu.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { useAppContext, useNow, useTopic } from '../../app_context.tsx';
+import { type AppContextValue, useAppContext, useNow, useTopic } from '../../app_context.tsx';
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import { useStyles } from '../../ui/styles/use_styles.ts';
 import { useWords, wordsOf } from '../../wording/late_words.ts';
@@ -18,6 +18,7 @@ import { typingText } from '../chat/typing_text.ts';
 import { keepsOrder, silenced } from './may_write.ts';
 import css from './room.css?inline';
 import { failureOf } from './room_errors.ts';
+import { useRoomNames } from './room_names.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
@@ -30,10 +31,20 @@ interface HeadProps {
   onAbout(): void;
   onSearch(): void;
   onThreads(): void;
+  /** Receives the context with the nicknames of the room; undefined if it has none, or is left. */
+  onNames(named: AppContextValue | undefined): void;
   corner: ComponentChildren;
 }
 
-export function RoomHeader({ conversation, onBack, onAbout, onSearch, onThreads, corner }: HeadProps) {
+export function RoomHeader({
+  conversation,
+  onBack,
+  onAbout,
+  onSearch,
+  onThreads,
+  onNames,
+  corner,
+}: HeadProps) {
   useStyles(css);
   const context = useAppContext();
   const { client, confirm, announce } = context;
@@ -42,6 +53,11 @@ export function RoomHeader({ conversation, onBack, onAbout, onSearch, onThreads,
   const { key, room, with: face } = conversation;
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
   const member = room?.role !== undefined;
+  const named = useRoomNames(conversation);
+  useEffect(() => {
+    onNames(named);
+    return () => onNames(undefined);
+  }, [named, onNames]);
   const [picksDate, setPicksDate] = useState(false);
   // Joins and leaves cause no event here. Joining again returns the current number of members.
   useEffect(() => {
@@ -49,7 +65,7 @@ export function RoomHeader({ conversation, onBack, onAbout, onSearch, onThreads,
   }, [client, key, member]);
   const below =
     typing.length > 0
-      ? typingText(words, typing, client)
+      ? typingText(words, typing, (named ?? context).client)
       : room && words.roomCount({ count: room.members, number: words.number(room.members) });
   const items = () => {
     const leave = () =>

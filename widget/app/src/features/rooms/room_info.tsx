@@ -19,7 +19,7 @@ import { Icon } from '../../ui/icon/icon.tsx';
 import { Skeleton } from '../../ui/skeleton/skeleton.tsx';
 import { useSearch } from '../contacts/use_directory.ts';
 import '../../ui/icon/lazy_shapes.ts';
-import { type AppContextValue, useAppContext, useTopic, useWatch } from '../../app_context.tsx';
+import { AppContext, type AppContextValue, useAppContext, useTopic, useWatch } from '../../app_context.tsx';
 import { Lazy, lazy } from '../../ui/lazy/lazy.tsx';
 import type { MenuItem } from '../../ui/menu/menu.tsx';
 import { LoadFailed, RequestView } from '../../ui/request/request.tsx';
@@ -33,12 +33,14 @@ import { openProfile } from '../profile/open_profile.ts';
 import { keepsOrder } from './may_write.ts';
 import css from './room.css?inline';
 import { failureOf } from './room_errors.ts';
+import { useRoomNames } from './room_names.ts';
 import { RoomSettings } from './room_settings.tsx';
 
 export { lateWords as words } from '../../wording/late_words.ts';
 
 const sanctionPart = lazy(() => import('./sanction_form.tsx'), 'SanctionForm');
 const sanctionedPart = lazy(() => import('./sanction_list.tsx'), 'SanctionList');
+const nicknamePart = lazy(() => import('./nickname_sheet.tsx'), 'NicknameSheet');
 const linksPart = lazy(() => import('../invite_links/invite_link_list.tsx'), 'InviteLinkList');
 
 /** Milliseconds. Members type faster than the server answers. */
@@ -64,6 +66,7 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each part focuses its Back button
   useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
   const { room, with: face } = conversation;
+  const named = useRoomNames(conversation) ?? context;
   if (room === undefined) return null;
   const title = {
     members: words.aboutRoom,
@@ -158,7 +161,12 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
               )}
             </div>
           )}
-          {room.role !== undefined && <Members conversation={conversation} room={room} />}
+          {room.role !== undefined && (
+            <AppContext.Provider value={named}>
+              <OwnName conversation={conversation} />
+              <Members conversation={conversation} room={room} />
+            </AppContext.Provider>
+          )}
           <button
             type="button"
             class="button button-plain"
@@ -170,6 +178,27 @@ export function RoomInfo({ conversation, onBack, corner }: Props) {
         </>
       )}
     </div>
+  );
+}
+
+/** The name under which the other members see this one. */
+function OwnName({ conversation }: { conversation: Conversation }) {
+  const { client, show } = useAppContext();
+  const words = useWords('rooms');
+  const user = client.me()?.user ?? '';
+  const { name, displayName } = useTopic(`person:${user}`, one => one.person(user));
+  return (
+    <button
+      type="button"
+      class="button button-plain"
+      aria-haspopup="dialog"
+      onClick={() =>
+        show(nicknamePart, { client, conversation, nickname: displayName === undefined ? '' : name })
+      }
+    >
+      <Icon name="edit" />
+      {words.shownAs(name)}
+    </button>
   );
 }
 
@@ -257,11 +286,12 @@ function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps
   const words = useWords('rooms');
   const main = useRef<HTMLButtonElement>(null);
   const view = useTopic(`presence:${member.user}`, one => one.presence(member.user));
+  const person = useTopic(`person:${member.user}`, one => one.person(member.user));
   const me = client.me()?.user === member.user;
   const showMenu = () => {
     if (main.current === null) return;
     const items = memberActions(context, conversation, room, member, onChanged);
-    if (items.length > 0) openMenu({ anchor: main.current, label: words.actionsFor(member.name), items });
+    if (items.length > 0) openMenu({ anchor: main.current, label: words.actionsFor(person.name), items });
   };
   const role = member.role && member.role !== 'member' ? words.roles[member.role] : undefined;
   return (
@@ -275,15 +305,21 @@ function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps
         {...(!me && { 'aria-haspopup': 'menu' as const, 'aria-expanded': false })}
         onClick={showMenu}
       >
-        <Avatar person={{ guest: false, ...member }} {...(!me && { presence: view.presence })} />
+        <Avatar person={person} {...(!me && { presence: view.presence })} />
         <span class="row-text">
           <span class="row-line">
             <span class="row-name clip">
-              <bdi>{member.name}</bdi>
+              <bdi>{person.name}</bdi>
             </span>
             {me && <span class="row-preview">{`(${words.you})`}</span>}
           </span>
-          {role && <span class="row-preview">{role}</span>}
+          {(role || person.displayName) && (
+            <span class="row-preview clip">
+              {person.displayName && <bdi>{person.displayName}</bdi>}
+              {role && person.displayName && ' · '}
+              {role}
+            </span>
+          )}
         </span>
       </button>
     </div>

@@ -6,6 +6,7 @@ import {
   type Found,
   isRoom,
   type KnownPerson,
+  type Person,
   type RoomView,
 } from '@kith/client';
 import { useCallback, useRef, useState } from 'preact/hooks';
@@ -86,18 +87,18 @@ async function search(client: Client, query: string, within: ConversationKey | u
   };
 }
 
-function peopleFound(client: Client, wanted: string, listed: readonly KnownPersonLike[]): KnownPerson[] {
+function peopleFound(client: Client, wanted: string, listed: readonly Person[]): KnownPerson[] {
   const known = [
     ...client
       .conversations()
       .keys.filter(key => !isRoom(key))
       .map(key => client.conversation(key).with),
     ...client.contacts().contacts,
-  ].filter(one => named(one.name, wanted));
+  ].filter(one => named(one.name, wanted) || named(one.displayName ?? '', wanted));
   const me = client.me()?.user;
   const byUser = new Map<string, KnownPerson>();
-  for (const one of [...known, ...listed])
-    if (one.user !== me && byUser.size < MOST) byUser.set(one.user, { guest: false, ...one });
+  for (const { user } of [...known, ...listed])
+    if (user !== me && byUser.size < MOST) byUser.set(user, client.person(user));
   return [...byUser.values()];
 }
 
@@ -114,8 +115,6 @@ function roomsFound(client: Client, wanted: string, listed: readonly FoundRoom[]
     if (byKey.size < MOST) byKey.set(one.key, one);
   return [...byKey.values()];
 }
-
-type KnownPersonLike = Omit<KnownPerson, 'guest'> & { guest?: boolean };
 
 /** Whether a word of the name starts with the query. */
 function named(name: string, query: string): boolean {

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import barCss from '../../ui/header_bar/header_bar.css?inline';
 import { Icon } from '../../ui/icon/icon.tsx';
 import '../../ui/icon/lazy_shapes.ts';
-import { useAppContext, useSource } from '../../app_context.tsx';
+import { AppContext, useAppContext, useSource } from '../../app_context.tsx';
 import { Empty } from '../../ui/empty_state/empty_state.tsx';
 import { LabeledText } from '../../ui/labeled_text/labeled_text.tsx';
 import { RequestView } from '../../ui/request/request.tsx';
@@ -19,6 +19,7 @@ import { useWriting } from '../chat/use_writing.ts';
 import { isLeftOut } from '../message/blocked_author.ts';
 import css from '../message_extras/message_extras.css?inline';
 import { gistOf } from '../message_text/plain_text.ts';
+import { useRoomNames } from '../rooms/room_names.ts';
 import { ThreadSource } from './thread_source.ts';
 
 export { lateWords as words } from '../../wording/late_words.ts';
@@ -36,7 +37,9 @@ interface Props {
 export function Thread({ conversation, root: seq, mayWrite, onThread, onBack, corner }: Props) {
   useStyles(barCss);
   useStyles(css);
-  const { client, announce } = useAppContext();
+  const context = useAppContext();
+  const { client, announce } = context;
+  const named = useRoomNames(conversation) ?? context;
   const words = useWords('threads');
   const { key } = conversation;
   const source = useMemo(() => new ThreadSource(client, key, seq), [client, key, seq]);
@@ -83,24 +86,26 @@ export function Thread({ conversation, root: seq, mayWrite, onThread, onBack, co
         )}
         {corner}
       </div>
-      {root && timeline.more && <RootBar conversation={key} root={root} />}
-      {isGone ? (
-        <Empty icon="thread" title={words.thread} hint={words.deletedMessage} />
-      ) : (
-        <ConversationView
-          conversation={conversation}
-          source={source}
-          writing={writing}
-          at={undefined}
-          hasList
-          mayWrite={mayWrite && root !== undefined && !root.deleted}
-          veiled={false}
-          linksInert={false}
-          labels={{ list: words.thread, field: words.threadWrite }}
-          count={<p class="thread-count">{count === 0 ? words.threadEmpty : words.replies(count)}</p>}
-          onThread={onThread}
-        />
-      )}
+      <AppContext.Provider value={named}>
+        {root && timeline.more && <RootBar conversation={key} root={root} />}
+        {isGone ? (
+          <Empty icon="thread" title={words.thread} hint={words.deletedMessage} />
+        ) : (
+          <ConversationView
+            conversation={conversation}
+            source={source}
+            writing={writing}
+            at={undefined}
+            hasList
+            mayWrite={mayWrite && root !== undefined && !root.deleted}
+            veiled={false}
+            linksInert={false}
+            labels={{ list: words.thread, field: words.threadWrite }}
+            count={<p class="thread-count">{count === 0 ? words.threadEmpty : words.replies(count)}</p>}
+            onThread={onThread}
+          />
+        )}
+      </AppContext.Provider>
     </>
   );
 }

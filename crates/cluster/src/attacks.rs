@@ -1,0 +1,487 @@
+//! Peers that break the rules: a front that lies, a slow front, a former home, and strangers on the bus.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use chat::session::Event as SessionEvent;
+use chat::token::{Claims, sign};
+use chat::*;
+use proptest::prelude::*;
+use store::Sqlite;
+
+use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
+use crate::wire::{Join, ToHome, write};
+use crate::{Front, Home, HomeOutbox, Links, Subject};
+
+const START: u64 = 1_800_000_000_000;
+
+#[derive(Default, Clone)]
+struct Inbox(Arc<Mutex<VecDeque<(SessionHandle, Delivery)>>>);
+
+impl Outbox for Inbox {
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        self.0.lock().unwrap().extend(to.iter().map(|to| (*to, delivery.clone())));
+    }
+}
+
+impl Inbox {
+    fn take(&self) -> Vec<(SessionHandle, Delivery)> {
+        self.0.lock().unwrap().drain(..).collect()
+    }
+}
+
+struct Scene {
+    home: Home,
+    node: Arc<Node>,
+    store: Arc<Sqlite>,
+    fronts: Vec<(Front, Inbox)>,
+    now: u64,
+    next_handle: u64,
+    /// Fronts that take no envelopes.
+    stopped: Vec<usize>,
+}
+
+fn secret() -> Secret {
+    Secret::new(SecretKind::Hs256, b"a secret of this site".to_vec(), Timestamp(START))
+}
+
+fn site() -> Site {
+    Site {
+        id: SiteId(0),
+        key: "forum".into(),
+        name: "Forum".into(),
+        mode: Mode::Open,
+        guests: false,
+        origins: vec!["https://forum.example".into()],
+        secrets: vec![secret()],
+        guest_keys: vec![],
+        public_url: None,
+        domain: Some("forum.example".into()),
+        settings: Settings::default(),
+        created: Timestamp(START),
+    }
+}
+
+impl Scene {
+    fn new(fronts: u64) -> Scene {
+        let store = Sqlite::in_memory();
+        store.add_site(&site()).unwrap();
+        let store = Arc::new(store);
+        let links = Links::new(Term(5), || ());
+        let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
+        let node = Arc::new(Node::new(config(), store.clone(), Arc::new(outbox), [7; 32]));
+        let home = Home::new(links, Arc::clone(&node), "10.0.0.1:80".into());
+        let fronts = (1..=fronts).map(|id| {
+            let inbox = Inbox::default();
+            (Front::new(FrontId(id), format!("front {id}"), inbox.clone(), Timestamp(START), || ()), inbox)
+        });
+        let mut scene = Scene {
+            home,
+            node,
+            store,
+            fronts: fronts.collect(),
+            now: START,
+            next_handle: 1,
+            stopped: Vec::new(),
+        };
+        scene.settle();
+        scene
+    }
+
+    /// All envelopes arrive, until nothing is due any more.
+    fn settle(&mut self) {
+        for _ in 0..20 {
+            self.now += 60;
+            let now = Timestamp(self.now);
+            self.home.tick(now);
+            let mut sent = Vec::new();
+            self.home.flush(now, &mut |to, bytes| sent.push((to, bytes)));
+            let running = self.fronts.iter().enumerate().filter(|(at, _)| !self.stopped.contains(at));
+            for (_, (front, _)) in running {
+                front.tick(now);
+                for (to, bytes) in &sent {
+                    if *to == Subject::Front(front.id()) || matches!(to, Subject::Fronts(_)) {
+                        front.receive(bytes, now);
+                    }
+                }
+                front.flush(now, &mut |_, bytes| self.home.receive(&bytes, now));
+            }
+        }
+    }
+
+    fn sign_in(&mut self, front: usize, user: &str) -> SessionId {
+        let handle = SessionHandle(self.next_handle);
+        self.next_handle += 1;
+        let exp = (self.now / 1000 + 3600) as f64;
+        let claims = Claims { sub: user.into(), name: Some(user.into()), exp, ..Claims::default() };
+        let hello = Hello {
+            site_key: "forum".into(),
+            credential: Credential::Token(sign(&claims, &secret()).unwrap().into()),
+            device: DeviceId::parse(user).unwrap(),
+            position: None,
+            origin: None,
+            address: None,
+            agent: Agent::default(),
+            announced: None,
+        };
+        self.fronts[front].0.sign_in(&hello, handle, Timestamp(self.now));
+        self.settle();
+        let events = self.fronts[front].1.take();
+        let welcome = events.into_iter().find_map(|(_, delivery)| match delivery.event {
+            Event::Session(SessionEvent::Welcome(welcome)) => Some(welcome.session),
+            _ => None,
+        });
+        welcome.unwrap()
+    }
+
+    fn send(&mut self, front: usize, session: SessionId, to: &str, id: &str) {
+        self.fronts[front].0.command(session, message(to, id), Timestamp(self.now));
+    }
+
+    fn bodies(&self, front: usize) -> Vec<String> {
+        let events = self.fronts[front].1.take();
+        events.iter().filter_map(|(_, delivery)| body(delivery)).map(str::to_owned).collect()
+    }
+
+    /// Another process is the home, on the same store.
+    fn next_home(&mut self, term: Term) {
+        let links = Links::new(term, || ());
+        let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
+        self.node = Arc::new(Node::new(config(), self.store.clone(), Arc::new(outbox), [8; 32]));
+        self.home = Home::new(links, Arc::clone(&self.node), "10.0.0.2:80".into());
+    }
+}
+
+fn body(delivery: &Delivery) -> Option<&str> {
+    match &delivery.event {
+        Event::Messages(messages::Event::Message(message)) => Some(&message.body),
+        _ => None,
+    }
+}
+
+fn config() -> NodeConfig {
+    NodeConfig {
+        limits: Limits::without_rates(),
+        presence_grace_ms: 10_000,
+        presence_coalesce_ms: 500,
+        clock_skew_ms: 60_000,
+        calls: CallConfig::default(),
+        app_passwords: true,
+    }
+}
+
+fn message(to: &str, id: &str) -> Request {
+    Command::from(messages::Command::Send {
+        client_id: id.into(),
+        to: To::User(Sub::parse(to).unwrap()),
+        body: id.into(),
+        extension: None,
+        reply_to: None,
+        files: Vec::new(),
+        rich: None,
+    })
+    .into()
+}
+
+fn envelope(kind: Kind, term: Term, front: u64, link: u64, number: u64, payload: &[u8]) -> Vec<u8> {
+    Envelope { kind, slot: SLOT, term, front: FrontId(front), link, number, acknowledged: 0, payload }.write()
+}
+
+fn item(item: &ToHome<'_>) -> Vec<u8> {
+    let item = write(item);
+    [&u32::try_from(item.len()).unwrap().to_be_bytes()[..], &item].concat()
+}
+
+#[test]
+fn a_front_that_lies_reaches_no_session_of_another_front() {
+    let mut scene = Scene::new(2);
+    let anna = scene.sign_in(0, "anna");
+    let tom = scene.sign_in(1, "tom");
+    let now = Timestamp(scene.now);
+    // The liar joins, and speaks for the connections of all other fronts, with any number in the handle.
+    scene.home.receive(&envelope(Kind::Join, Term(0), 66, 1, 0, &write(&Join { name: "liar".into() })), now);
+    let mut lies = Vec::new();
+    for front in 0..=u8::MAX {
+        let session = SessionId { handle: anna.handle.of_front(front), ..anna };
+        lies.extend(item(&ToHome::Command { session, request: message("tom", "forged"), now }));
+        lies.extend(item(&ToHome::Disconnected { session, on_purpose: true, now }));
+        lies.extend(item(&ToHome::Behind(session)));
+    }
+    scene.home.receive(&envelope(Kind::Data, Term(5), 66, 1, 1, &lies), now);
+    scene.settle();
+    assert!(scene.bodies(1).is_empty(), "nobody gets a forged message");
+    scene.send(0, anna, "tom", "true");
+    scene.settle();
+    assert_eq!(scene.bodies(1), ["true"], "the session is where it was");
+    scene.send(1, tom, "anna", "back");
+    scene.settle();
+    assert_eq!(scene.bodies(0), ["back"]);
+}
+
+#[test]
+fn a_front_that_takes_nothing_slows_no_other_and_its_sessions_are_behind_afterwards() {
+    let mut scene = Scene::new(2);
+    let anna = scene.sign_in(0, "anna");
+    let tom = scene.sign_in(1, "tom");
+    let eve = scene.sign_in(0, "eve");
+    scene.stopped.push(1);
+    let now = Timestamp(scene.now);
+    // More than the queue for the front holds, while nothing is flushed.
+    for number in 0..70_000 {
+        let to = [tom.handle.of_front(2)];
+        let typing = messages::Event::Typing {
+            conversation: ConversationId::direct(anna.user, tom.user).unwrap(),
+            user: Sub::parse("anna").unwrap(),
+            on: number % 2 == 0,
+        };
+        let delivery = Delivery { re: None, position: None, event: typing.into() };
+        HomeOutbox::new(Inbox::default(), Arc::clone(scene.home.links())).deliver(&to, delivery);
+    }
+    assert!(scene.home.links().counters().sessions_missed.read() == 1, "one session has missed something");
+    assert!(scene.home.links().status().iter().all(|link| link.queued <= 65_537));
+    scene.fronts[0].0.command(anna, message("eve", "fast"), now);
+    scene.settle();
+    assert_eq!(scene.bodies(0), ["fast"], "the other front is as fast as ever");
+    let _ = eve;
+}
+
+#[test]
+fn a_session_that_has_missed_something_is_told_so_when_its_front_reads_again() {
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    let typing = |on| messages::Event::Typing {
+        conversation: ConversationId { site: anna.user.site, key: 7 },
+        user: Sub::parse("tom").unwrap(),
+        on,
+    };
+    let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(scene.home.links()));
+    for number in 0..70_000 {
+        let delivery = Delivery { re: None, position: None, event: typing(number % 2 == 0).into() };
+        outbox.deliver(&[anna.handle.of_front(1)], delivery);
+    }
+    for _ in 0..30 {
+        scene.settle();
+    }
+    let events = scene.fronts[0].1.take();
+    let is_behind = |(to, delivery): &(SessionHandle, Delivery)| {
+        *to == anna.handle && matches!(delivery.event, Event::Session(SessionEvent::Behind))
+    };
+    assert_eq!(events.iter().filter(|event| is_behind(event)).count(), 1);
+    assert!(events.len() > 60_000, "what was queued before arrives: {}", events.len());
+}
+
+#[test]
+fn envelopes_of_a_former_home_are_ignored() {
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    let (front, inbox) = &scene.fronts[0];
+    let before = front.counters().envelopes_old.read();
+    let now = Timestamp(scene.now);
+    for kind in [Kind::Announce, Kind::Reset, Kind::Data, Kind::Beat] {
+        front.receive(&envelope(kind, Term(4), 1, 1, 99, b"{\"http\":\"10.6.6.6:80\"}"), now);
+    }
+    assert_eq!(front.counters().envelopes_old.read(), before + 4);
+    assert!(front.status().is_linked);
+    assert_eq!(front.home().as_deref(), Some("10.0.0.1:80"));
+    assert!(inbox.take().is_empty());
+    scene.send(0, anna, "anna", "x");
+    scene.settle();
+    assert!(scene.fronts[0].0.status().is_linked);
+}
+
+#[test]
+fn a_new_home_with_a_greater_term_is_joined_at_once() {
+    let scene = Scene::new(1);
+    let (front, _) = &scene.fronts[0];
+    front.receive(
+        &envelope(Kind::Announce, Term(6), 0, 0, 0, b"{\"http\":\"10.0.0.2:80\"}"),
+        Timestamp(scene.now),
+    );
+    assert!(!front.status().is_linked);
+    assert_eq!((front.status().term, front.home().as_deref()), (Term(6), Some("10.0.0.2:80")));
+    let mut sent = Vec::new();
+    front.flush(Timestamp(scene.now), &mut |to, bytes| sent.push((to, bytes)));
+    let [(Subject::Home(_), join)] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!(Envelope::read(join).unwrap().kind, Kind::Join);
+}
+
+#[test]
+fn a_front_that_missed_the_announcement_of_a_new_home_joins_it_once() {
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    let links = Links::new(Term(9), || ());
+    scene.home = Home::new(links, Arc::clone(&scene.node), "10.0.0.9:80".into());
+    let now = Timestamp(scene.now + 5_000);
+    scene.fronts[0].0.tick(now);
+    let mut join = Vec::new();
+    scene.fronts[0].0.flush(now, &mut |_, bytes| join.push(bytes));
+    join.iter().for_each(|bytes| scene.home.receive(bytes, now));
+    // Only the first item of the link arrives, and no announcement.
+    let mut sent = Vec::new();
+    scene.home.flush(now, &mut |to, bytes| sent.push((to, bytes)));
+    for (_, bytes) in sent.iter().filter(|(to, _)| matches!(to, Subject::Front(_))) {
+        scene.fronts[0].0.receive(bytes, now);
+    }
+    let before = scene.fronts[0].0.counters().links_begun.read();
+    scene.now += 5_000;
+    scene.settle();
+    assert_eq!(scene.fronts[0].0.counters().links_begun.read(), before);
+    assert_eq!(scene.fronts[0].0.status().term, Term(9));
+    assert!(scene.fronts[0].0.status().is_linked, "{anna:?}");
+}
+
+#[test]
+fn the_copy_of_the_sites_follows_the_home() {
+    let mut scene = Scene::new(1);
+    let port = |scene: &Scene| scene.fronts[0].0.sites();
+    assert_eq!(port(&scene).by_domain("forum.example").map(|site| &*site.key), Some("forum"));
+    let site = port(&scene).by_key("forum").unwrap().id;
+    assert_eq!(port(&scene).count(), 1);
+    let mut settings = Settings::default();
+    settings.members.devices = true;
+    scene.store.set_settings(site, &settings).unwrap();
+    scene.node.refresh_sites().unwrap();
+    scene.settle();
+    assert!(port(&scene).by_id(site).unwrap().keeps_devices);
+}
+
+#[test]
+fn commands_beyond_the_bound_are_refused_while_no_home_is_there() {
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    let (front, inbox) = &scene.fronts[0];
+    // The home is gone: the front notices by silence.
+    front.tick(Timestamp(scene.now + 10_000));
+    assert!(!front.status().is_linked);
+    inbox.take();
+    let now = Timestamp(scene.now + 10_000);
+    for number in 0..100 {
+        front.command(anna, message("tom", &format!("m{number}")), now);
+    }
+    let refused = inbox.take().len();
+    assert_eq!((refused, front.status().held), (36, 64));
+    front.tick(Timestamp(now.0 + 10_000));
+    assert_eq!((inbox.take().len(), front.status().held), (64, 0), "nothing waits for ever");
+}
+
+#[test]
+fn questions_are_answered_or_refused() {
+    let mut scene = Scene::new(1);
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let ask = |scene: &Scene, token: String| {
+        let answers = Arc::clone(&answers);
+        let question = PortQuestion::TokenUser {
+            site_key: "forum".into(),
+            token: token.into(),
+            now: Timestamp(scene.now),
+        };
+        scene.fronts[0].0.ask(
+            question,
+            Box::new(move |answer| {
+                answers.lock().unwrap().push(answer.map(|answer| match answer {
+                    PortAnswer::TokenUser(sub) => sub.to_string(),
+                    _ => panic!("another answer"),
+                }));
+            }),
+        );
+    };
+    let claims = Claims { sub: "anna".into(), exp: (START / 1000 + 3600) as f64, ..Claims::default() };
+    ask(&scene, sign(&claims, &secret()).unwrap());
+    ask(&scene, "forged".into());
+    scene.settle();
+    assert_eq!(
+        answers.lock().unwrap().drain(..).collect::<Vec<_>>(),
+        [Ok("anna".into()), Err(Refusal::BadToken)]
+    );
+    ask(&scene, "pending".into());
+    scene.fronts[0].0.tick(Timestamp(scene.now + 10_000));
+    ask(&scene, "without a link".into());
+    let refused = answers.lock().unwrap().drain(..).collect::<Vec<_>>();
+    assert_eq!(refused, [Err(Refusal::Unavailable), Err(Refusal::Unavailable)]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_bytes_from_the_bus_panic(
+        kinds in proptest::collection::vec((0u8..5, 0u64..7, 0u64..3, 0u64..4, proptest::collection::vec(any::<u8>(), 0..60)), 0..12),
+    ) {
+        let scene = Scene::new(1);
+        for (kind, term, link, number, payload) in kinds {
+            let mut bytes = envelope(Kind::Data, Term(term), 1, link, number, &payload);
+            bytes[3] = kind;
+            scene.home.receive(&bytes, Timestamp(scene.now));
+            scene.fronts[0].0.receive(&bytes, Timestamp(scene.now));
+        }
+        scene.home.flush(Timestamp(scene.now), &mut |_, _| ());
+        scene.fronts[0].0.flush(Timestamp(scene.now), &mut |_, _| ());
+    }
+}
+
+#[test]
+fn a_home_that_gives_its_role_away_ends_no_session_and_refuses_no_command() {
+    let mut scene = Scene::new(2);
+    let (anna, tom) = (scene.sign_in(0, "anna"), scene.sign_in(1, "tom"));
+    scene.send(0, anna, "tom", "before");
+    scene.settle();
+    assert_eq!(scene.bodies(1), ["before"]);
+    scene.bodies(0);
+    // This one is on its way when the home asks the fronts to hold what follows.
+    scene.send(0, anna, "tom", "on its way");
+    scene.home.leave();
+    assert!(!scene.home.has_everything());
+    scene.settle();
+    assert!(scene.home.has_everything());
+    scene.send(0, anna, "tom", "for the next home");
+    scene.home.end_links();
+    scene.settle();
+    assert!(scene.home.links().status().is_empty());
+    assert_eq!(scene.bodies(1), ["on its way"], "the answers come before the end of the link");
+    for (front, _) in &scene.fronts {
+        assert!(!front.status().is_linked);
+        assert_eq!(front.counters().requests_refused.read(), 0);
+    }
+    scene.next_home(Term(6));
+    scene.settle();
+    scene.settle();
+    let events = [0, 1].map(|front| scene.fronts[front].1.take());
+    for (_, delivery) in events.iter().flatten() {
+        assert!(delivery.event.farewell().is_none(), "no session ends: {delivery:?}");
+    }
+    let waited = Some(Pending::Message("for the next home".into()));
+    assert!(events[0].iter().any(|(_, delivery)| delivery.answered() == waited), "{:?}", events[0]);
+    scene.send(1, tom, "anna", "on the same connection");
+    scene.settle();
+    assert_eq!(scene.bodies(0), ["on the same connection"]);
+}
+
+#[test]
+fn a_home_that_gives_its_role_away_lets_no_front_join_again() {
+    let mut scene = Scene::new(1);
+    scene.home.leave();
+    scene.settle();
+    scene.home.end_links();
+    scene.settle();
+    let now = Timestamp(scene.now);
+    scene.home.receive(&envelope(Kind::Join, Term(5), 66, 9, 0, &write(&Join { name: "late".into() })), now);
+    scene.settle();
+    assert!(scene.home.links().status().is_empty());
+    let mut sent = Vec::new();
+    scene.home.flush(Timestamp(scene.now + 5_000), &mut |to, bytes| sent.push((to, bytes)));
+    assert!(sent.is_empty(), "it announces itself no more: {sent:?}");
+}
+
+#[test]
+fn a_home_learns_of_a_greater_term_and_of_no_other() {
+    let scene = Scene::new(0);
+    let heard = Arc::<Mutex<Vec<Term>>>::default();
+    let (links, terms) = (Links::new(Term(5), || ()), Arc::clone(&heard));
+    let home = Home::new(links, Arc::clone(&scene.node), "10.0.0.1:80".into())
+        .on_successor(move |term| terms.lock().unwrap().push(term));
+    for term in [4, 5, 6, u64::MAX] {
+        home.receive(&envelope(Kind::Announce, Term(term), 0, 0, 0, b"{}"), Timestamp(scene.now));
+    }
+    assert_eq!(*heard.lock().unwrap(), [Term(6), Term(u64::MAX)]);
+}

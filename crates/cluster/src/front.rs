@@ -1,0 +1,811 @@
+//! The front: a node with sessions and without a domain. It has a link with the home.
+//!
+//! The front keeps a record of each session, so that it can bring the sessions to another home, or to the same one after a
+//! gap. While it has no link, commands and sign-ins wait for a short time, because a new home comes soon.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use chat::session::Event as SessionEvent;
+use chat::{
+    Command, Delivery, Event, Hello, Outbox, Pending, PortAnswer, PortNote, PortQuestion, PublishedSites,
+    Refusal, RemoteNode, Request, SessionHandle, SessionId, SessionRecord, Timestamp, WhenBehind, presence,
+};
+
+use crate::bus::{Send, Subject};
+use crate::counters::Counters;
+use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
+use crate::link::Ends;
+use crate::wire::{Announced, Join, ToFront, ToHome, write};
+
+/// Written bytes that wait for the home. At the bound, commands and sign-ins are refused.
+const WRITTEN_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of commands and sign-ins that wait for a link. At the bound, further ones are refused.
+const HELD_BYTES: usize = 16 * 1024 * 1024;
+/// Commands of one session that wait for a link.
+const HELD_OF_SESSION: u8 = 64;
+/// Commands and sign-ins wait for a link for so long after the last one was lost.
+const HOLD_MS: u64 = 10_000;
+/// Unanswered commands of one session that the front remembers. The oldest ones are forgotten: after the end of the link their
+/// client waits until its own time is up.
+const MOST_PENDING: usize = 256;
+/// Questions without an answer; more are refused.
+const MOST_QUESTIONS: usize = 10_000;
+const ADOPTED_TOGETHER: usize = 256;
+/// Between two attempts to get a link; each attempt doubles it, up to the second value.
+const JOIN_MS: [u64; 2] = [500, 4_000];
+/// For clients whose sign-in or unacknowledged message was on its way when the link ended.
+const AGAIN: Refusal = Refusal::GoingAway { retry_after_ms: 500 };
+
+type Then = Box<dyn FnOnce(Result<PortAnswer, Refusal>) + std::marker::Send>;
+
+/// One front. Worker threads call it as a [`RemoteNode`]; one thread at a time calls [`receive`](Front::receive),
+/// [`tick`](Front::tick) and [`flush`](Front::flush).
+pub struct Front {
+    id: FrontId,
+    name: String,
+    local: Box<dyn Outbox>,
+    state: Mutex<State>,
+    sites: RwLock<Arc<PublishedSites>>,
+    wake: Box<dyn Fn() + std::marker::Send + Sync>,
+    counters: Arc<Counters>,
+}
+
+struct State {
+    now: Timestamp,
+    /// The highest term of a home that was seen.
+    term: Term,
+    link: Link,
+    last_link: u64,
+    /// The time of the last end of a link, or of the start.
+    without_link_since: Timestamp,
+    /// The internal address of the home.
+    http: Option<Arc<str>>,
+    sessions: HashMap<SessionHandle, Kept>,
+    /// Sign-ins that were sent on this link.
+    signing_in: HashMap<SessionHandle, ()>,
+    questions: HashMap<u64, Then>,
+    last_question: u64,
+    held: VecDeque<Held>,
+    held_bytes: usize,
+}
+
+enum Link {
+    None,
+    Joining {
+        link: u64,
+        asked: Timestamp,
+        wait: u64,
+    },
+    Up {
+        link: u64,
+        ends: Box<Ends>,
+        since: Timestamp,
+        /// The home has sent its first item, and the front all sessions.
+        is_joined: bool,
+        /// The home takes nothing any more.
+        is_leaving: bool,
+        /// This front has said that it has all answers.
+        has_left: bool,
+    },
+}
+
+/// A session of this front.
+struct Kept {
+    record: SessionRecord,
+    pending: Vec<Pending>,
+    /// The client's last watch, for a home that does not know it.
+    watch: Option<Box<presence::Command>>,
+    /// Requests that were pending when the session fell behind. If one of them was a resume, its changes are from before.
+    before_behind: Vec<u64>,
+    /// Its commands that wait for a link.
+    held: u8,
+}
+
+/// A command or sign-in that waits for a link.
+struct Held {
+    handle: SessionHandle,
+    kind: HeldKind,
+    bytes: Vec<u8>,
+}
+
+enum HeldKind {
+    Command(Option<Pending>),
+    SignIn,
+}
+
+/// An action that waits until the lock is released.
+enum Effect {
+    Deliver(Vec<SessionHandle>, Delivery),
+    DeliverEach(Vec<(SessionHandle, usize)>, Vec<Delivery>),
+    Answer(Then, Result<PortAnswer, Refusal>),
+    Sites(PublishedSites),
+}
+
+/// The state of a front, for `kith cluster status`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrontStatus {
+    pub is_linked: bool,
+    pub term: Term,
+    pub http: Option<Arc<str>>,
+    pub sessions: usize,
+    pub held: usize,
+    pub waiting_bytes: usize,
+}
+
+impl Front {
+    /// `id`: random. `name`: for people. `local` delivers to the sessions of this process. `wake` is called from any thread if
+    /// something waits to be sent.
+    pub fn new(
+        id: FrontId,
+        name: String,
+        local: impl Outbox,
+        now: Timestamp,
+        wake: impl Fn() + std::marker::Send + Sync + 'static,
+    ) -> Front {
+        Front {
+            id,
+            name,
+            local: Box::new(local),
+            state: Mutex::new(State {
+                now,
+                term: Term(0),
+                link: Link::None,
+                last_link: 0,
+                without_link_since: now,
+                http: None,
+                sessions: HashMap::new(),
+                signing_in: HashMap::new(),
+                questions: HashMap::new(),
+                last_question: 0,
+                held: VecDeque::new(),
+                held_bytes: 0,
+            }),
+            sites: RwLock::default(),
+            wake: Box::new(wake),
+            counters: Arc::default(),
+        }
+    }
+
+    pub fn id(&self) -> FrontId {
+        self.id
+    }
+
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.counters
+    }
+
+    /// The internal address of the home. None: no home has announced itself yet.
+    pub fn home(&self) -> Option<Arc<str>> {
+        self.lock().http.clone()
+    }
+
+    pub fn status(&self) -> FrontStatus {
+        let state = self.lock();
+        let (is_linked, waiting_bytes) = match &state.link {
+            Link::Up { ends, .. } => (state.is_linked(), ends.out.waiting_bytes()),
+            Link::None | Link::Joining { .. } => (false, 0),
+        };
+        FrontStatus {
+            is_linked,
+            term: state.term,
+            http: state.http.clone(),
+            sessions: state.sessions.len(),
+            held: state.held.len(),
+            waiting_bytes,
+        }
+    }
+
+    /// Bytes from the subjects of this front and of all fronts.
+    pub fn receive(&self, bytes: &[u8], now: Timestamp) {
+        let envelope = match Envelope::read(bytes) {
+            Ok(envelope) if envelope.slot == SLOT => envelope,
+            Ok(_) => return self.counters.envelopes_old.add(1),
+            Err(error) => {
+                tracing::debug!(%error, "unreadable bytes on the bus");
+                return self.counters.envelopes_unreadable.add(1);
+            }
+        };
+        self.counters.envelopes_received.add(1);
+        self.counters.bytes_received.add(bytes.len() as u64);
+        let mut effects = Vec::new();
+        let mut state = self.lock();
+        state.now = state.now.max(now);
+        if envelope.term < state.term {
+            return self.counters.envelopes_old.add(1);
+        }
+        match envelope.kind {
+            Kind::Announce => self.announced(&mut state, &envelope, &mut effects),
+            Kind::Reset if envelope.front == self.id => match state.link {
+                Link::Up { link, .. } if link == envelope.link => self.break_link(&mut state, &mut effects),
+                _ => self.counters.envelopes_old.add(1),
+            },
+            Kind::Data | Kind::Beat if envelope.front == self.id => {
+                self.receive_on_link(&mut state, &envelope, &mut effects);
+            }
+            _ => self.counters.envelopes_old.add(1),
+        }
+        drop(state);
+        self.carry_out(effects);
+    }
+
+    fn announced(&self, state: &mut State, envelope: &Envelope<'_>, effects: &mut Vec<Effect>) {
+        let Ok(announced) = serde_json::from_slice::<Announced>(envelope.payload) else {
+            return self.counters.envelopes_unreadable.add(1);
+        };
+        if envelope.term > state.term {
+            tracing::info!(term = envelope.term.0, "a new home");
+            state.term = envelope.term;
+            if !matches!(state.link, Link::None) {
+                self.break_link(state, effects);
+            }
+        }
+        state.http = Some(announced.http.into());
+        if matches!(state.link, Link::None) {
+            state.last_link += 1;
+            // The time of the first attempt is long ago, so that it is made at once.
+            state.link = Link::Joining { link: state.last_link, asked: Timestamp(0), wait: JOIN_MS[0] };
+            (self.wake)();
+        }
+    }
+
+    fn receive_on_link(&self, state: &mut State, envelope: &Envelope<'_>, effects: &mut Vec<Effect>) {
+        if let Link::Joining { link, .. } = state.link
+            && link == envelope.link
+        {
+            // Its announcement may come later, or be lost.
+            state.term = envelope.term;
+            let (ends, since) = (Box::new(Ends::new(state.now)), state.now);
+            state.link = Link::Up { link, ends, since, is_joined: false, is_leaving: false, has_left: false };
+            self.counters.links_begun.add(1);
+        }
+        let now = state.now;
+        let Link::Up { link, ends, .. } = &mut state.link else {
+            return self.counters.envelopes_old.add(1);
+        };
+        if *link != envelope.link {
+            return self.counters.envelopes_old.add(1);
+        }
+        let Ok(items) = ends.receive(envelope, now) else { return self.break_link(state, effects) };
+        for item in items {
+            match serde_json::from_slice::<ToFront>(&item) {
+                Ok(item) => self.take(state, item, effects),
+                Err(error) => {
+                    // Sessions may have missed an event. After an adoption each knows.
+                    tracing::warn!(%error, "an item of the home cannot be read");
+                    self.counters.items_unreadable.add(1);
+                    return self.break_link(state, effects);
+                }
+            }
+        }
+        self.say_left(state);
+    }
+
+    /// The last item for a home that leaves, once every request that it has got is answered.
+    fn say_left(&self, state: &mut State) {
+        if !matches!(state.link, Link::Up { is_leaving: true, has_left: false, .. }) || !state.is_answered() {
+            return;
+        }
+        if let Link::Up { ends, has_left, .. } = &mut state.link {
+            *has_left = true;
+            ends.out.push(&write(&ToHome::Left));
+            (self.wake)();
+        }
+    }
+
+    fn take(&self, state: &mut State, item: ToFront, effects: &mut Vec<Effect>) {
+        match item {
+            ToFront::Joined { http } => {
+                state.http = Some(http.into());
+                self.joined(state);
+            }
+            ToFront::Sites { sites, logs_sign_ins } => {
+                effects.push(Effect::Sites(PublishedSites::new(sites, logs_sign_ins)));
+            }
+            ToFront::Deliver { mut to, delivery } => {
+                to.iter_mut().for_each(|to| *to = to.of_front(0));
+                self.deliver(state, to, delivery, effects);
+            }
+            ToFront::DeliverEach { mut to, deliveries } => {
+                to.iter_mut().for_each(|(to, _)| *to = to.of_front(0));
+                to.retain(|(to, at)| {
+                    deliveries.get(*at).is_some_and(|delivery| state.note_delivery(*to, delivery))
+                });
+                if !to.is_empty() {
+                    effects.push(Effect::DeliverEach(to, deliveries));
+                }
+            }
+            ToFront::Missed(mut to) => {
+                to.iter_mut().for_each(|to| *to = to.of_front(0));
+                let behind =
+                    Delivery { re: None, position: None, event: Event::Session(SessionEvent::Behind) };
+                for handle in &to {
+                    if let Some(kept) = state.sessions.get_mut(handle) {
+                        kept.fall_behind();
+                        let session = kept.record.session;
+                        state.push(&ToHome::Behind(session));
+                    }
+                }
+                self.deliver(state, to, behind, effects);
+            }
+            ToFront::Answer { number, answer } => {
+                if let Some(then) = state.questions.remove(&number) {
+                    effects.push(Effect::Answer(then, answer));
+                }
+            }
+            ToFront::Leaving => {
+                if let Link::Up { is_leaving, .. } = &mut state.link {
+                    *is_leaving = true;
+                    state.without_link_since = state.now;
+                }
+            }
+        }
+    }
+
+    fn deliver(
+        &self,
+        state: &mut State,
+        mut to: Vec<SessionHandle>,
+        mut delivery: Delivery,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Event::Session(SessionEvent::Welcome(welcome)) = &mut delivery.event {
+            welcome.session.handle = welcome.session.handle.of_front(0);
+            welcome.record.session = welcome.session;
+            let (handle, record) = (welcome.session.handle, welcome.record.clone());
+            if to != [handle] || state.signing_in.remove(&handle).is_none() {
+                // Nobody waits for this session.
+                let (session, now) = (welcome.session, state.now);
+                return state.push(&ToHome::Disconnected { session, on_purpose: false, now });
+            }
+            state.sessions.insert(
+                handle,
+                Kept { record, pending: Vec::new(), watch: None, before_behind: Vec::new(), held: 0 },
+            );
+        } else {
+            to.retain(|to| state.note_delivery(*to, &delivery));
+        }
+        let mut is_outdated = |to: &SessionHandle| {
+            let re = delivery.re.filter(|_| delivery.event.when_behind() == WhenBehind::End);
+            re.zip(state.sessions.get_mut(to)).is_some_and(|(re, kept)| kept.took_outdated_changes(re))
+        };
+        let behind: Vec<SessionHandle> = to.iter().filter(|to| is_outdated(to)).copied().collect();
+        if !to.is_empty() {
+            effects.push(Effect::Deliver(to, delivery));
+        }
+        if !behind.is_empty() {
+            let event = Event::Session(SessionEvent::Behind);
+            effects.push(Effect::Deliver(behind, Delivery { re: None, position: None, event }));
+        }
+    }
+
+    /// The home knows the link: it gets all sessions, and then everything that has waited.
+    fn joined(&self, state: &mut State) {
+        let Link::Up { is_joined, .. } = &mut state.link else { return };
+        if std::mem::replace(is_joined, true) {
+            return;
+        }
+        tracing::info!(sessions = state.sessions.len(), "linked with the home");
+        let records: Vec<SessionRecord> = state.sessions.values().map(|kept| kept.record.clone()).collect();
+        self.counters.sessions_adopted.add(records.len() as u64);
+        for some in records.chunks(ADOPTED_TOGETHER) {
+            state.push(&ToHome::Adopt(some.to_vec()));
+        }
+        let now = state.now;
+        let watches: Vec<(SessionId, presence::Command)> = state
+            .sessions
+            .values()
+            .filter_map(|kept| Some((kept.record.session, kept.watch.as_deref()?.clone())))
+            .collect();
+        for (session, watch) in watches {
+            state.push(&ToHome::Command { session, request: Command::from(watch).into(), now });
+        }
+        for held in std::mem::take(&mut state.held) {
+            match held.kind {
+                HeldKind::SignIn => {
+                    state.signing_in.insert(held.handle, ());
+                }
+                HeldKind::Command(pending) => match state.sessions.get_mut(&held.handle) {
+                    Some(kept) => {
+                        kept.held = 0;
+                        kept.wait_for(pending);
+                    }
+                    None => continue,
+                },
+            }
+            if let Link::Up { ends, .. } = &mut state.link {
+                ends.out.push(&held.bytes);
+            }
+        }
+        state.held_bytes = 0;
+        (self.wake)();
+    }
+
+    /// The link has ended. Answers that were on their way are lost, so each pending request is refused, and clients with
+    /// unacknowledged messages sign in again: only then they send these messages again in their order.
+    fn break_link(&self, state: &mut State, effects: &mut Vec<Effect>) {
+        let old = std::mem::replace(&mut state.link, Link::None);
+        let is_short = matches!(old, Link::Up { since, .. } if state.now.since(since) < JOIN_MS[0]);
+        if matches!(old, Link::Up { .. }) {
+            tracing::warn!(sessions = state.sessions.len(), "the link with the home has ended");
+            self.counters.links_broken.add(1);
+            state.without_link_since = state.now;
+        }
+        let mut refused = 0;
+        state.sessions.retain(|handle, kept| {
+            let pending = std::mem::take(&mut kept.pending);
+            refused += pending.len() as u64;
+            let has_unacknowledged = pending.iter().any(|one| matches!(one, Pending::Message(_)));
+            if has_unacknowledged {
+                effects.push(bye(*handle, AGAIN));
+                return false;
+            }
+            effects.extend(pending.into_iter().map(|one| refusal_of(*handle, one, Refusal::Unavailable)));
+            true
+        });
+        let signing_in = std::mem::take(&mut state.signing_in);
+        effects.extend(signing_in.into_keys().map(|handle| bye(handle, AGAIN)));
+        let questions = std::mem::take(&mut state.questions);
+        effects.extend(questions.into_values().map(|then| Effect::Answer(then, Err(Refusal::Unavailable))));
+        self.counters.requests_refused.add(refused);
+        state.last_link += 1;
+        // After a link that ended at once the front waits, so that two nodes that do not agree do not keep each other busy.
+        let asked = if is_short { state.now } else { Timestamp(0) };
+        state.link = Link::Joining { link: state.last_link, asked, wait: JOIN_MS[0] };
+        (self.wake)();
+    }
+
+    /// Notices a silent home and refuses commands that have waited for too long. Call it every 100 ms.
+    pub fn tick(&self, now: Timestamp) {
+        let mut effects = Vec::new();
+        let mut state = self.lock();
+        state.now = state.now.max(now);
+        let now = state.now;
+        if let Link::Up { ends, .. } = &state.link
+            && ends.is_over(now)
+        {
+            self.break_link(&mut state, &mut effects);
+        }
+        if !state.is_holding() && !state.is_linked() {
+            for held in std::mem::take(&mut state.held) {
+                if let Some(kept) = state.sessions.get_mut(&held.handle) {
+                    kept.held = 0;
+                }
+                self.counters.requests_refused.add(1);
+                effects.extend(held.refused(Refusal::Unavailable));
+            }
+            state.held_bytes = 0;
+        }
+        drop(state);
+        self.carry_out(effects);
+    }
+
+    /// Ends all sessions, because this front stops. `retry_after_ms` is drawn for each.
+    pub fn goodbye(&self, mut retry_after_ms: impl FnMut() -> u32, now: Timestamp) {
+        let mut state = self.lock();
+        let sessions: Vec<SessionId> = state.sessions.drain().map(|(_, kept)| kept.record.session).collect();
+        let mut effects = Vec::new();
+        for session in sessions {
+            state.push(&ToHome::Disconnected { session, on_purpose: false, now });
+            effects.push(bye(session.handle, Refusal::GoingAway { retry_after_ms: retry_after_ms() }));
+        }
+        drop(state);
+        (self.wake)();
+        self.carry_out(effects);
+    }
+
+    /// Sends all envelopes that are due.
+    pub fn flush(&self, now: Timestamp, send: Send<'_>) {
+        let mut send = |bytes: Vec<u8>| {
+            self.counters.envelopes_sent.add(1);
+            self.counters.bytes_sent.add(bytes.len() as u64);
+            send(Subject::Home(SLOT), bytes);
+        };
+        let mut state = self.lock();
+        state.now = state.now.max(now);
+        let (now, term) = (state.now, state.term);
+        let head = |kind, link| Envelope {
+            kind,
+            slot: SLOT,
+            term,
+            front: self.id,
+            link,
+            number: 0,
+            acknowledged: 0,
+            payload: &[],
+        };
+        match &mut state.link {
+            Link::None => {}
+            Link::Joining { link, asked, wait } => {
+                let is_first = asked.0 == 0;
+                if !is_first && now.since(*asked) < *wait {
+                    return;
+                }
+                if !is_first {
+                    // An answer to the attempt before may be lost.
+                    *link += 1;
+                    *wait = (*wait * 2).min(JOIN_MS[1]);
+                }
+                *asked = now;
+                let payload = write(&Join { name: self.name.clone() });
+                let number = *link;
+                send(Envelope { payload: &payload, ..head(Kind::Join, number) }.write());
+                state.last_link = number;
+            }
+            Link::Up { link, ends, .. } => {
+                while let Some(due) = ends.due(now) {
+                    let envelope = Envelope {
+                        number: due.number,
+                        acknowledged: due.acknowledged,
+                        payload: &due.payload,
+                        ..head(due.kind, *link)
+                    };
+                    send(envelope.write());
+                }
+            }
+        }
+    }
+
+    fn carry_out(&self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Deliver(to, delivery) => self.local.deliver(&to, delivery),
+                Effect::DeliverEach(to, deliveries) => self.local.deliver_each(&to, deliveries),
+                Effect::Answer(then, answer) => then(answer),
+                Effect::Sites(sites) => {
+                    *self.sites.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(sites);
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether the home takes commands.
+    fn is_linked(&self) -> bool {
+        matches!(self.link, Link::Up { is_joined: true, is_leaving: false, .. })
+    }
+
+    /// Whether everything that was sent to the home has its answer.
+    fn is_answered(&self) -> bool {
+        let has_all = self.sessions.values().all(|kept| kept.pending.is_empty());
+        has_all && self.signing_in.is_empty() && self.questions.is_empty()
+    }
+
+    /// Whether commands may wait for a link.
+    fn is_holding(&self) -> bool {
+        self.now.since(self.without_link_since) < HOLD_MS
+    }
+
+    /// Writes an item for the home. Without a link it is dropped.
+    fn push(&mut self, item: &ToHome<'_>) {
+        if let Link::Up { ends, is_joined: true, is_leaving: false, .. } = &mut self.link {
+            ends.out.push(&write(item));
+        }
+    }
+
+    /// Whether the link takes more commands.
+    fn has_room(&self) -> bool {
+        match &self.link {
+            Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
+                ends.out.waiting_bytes() < WRITTEN_BYTES
+            }
+            Link::Up { .. } | Link::Joining { .. } | Link::None => {
+                self.is_holding() && self.held_bytes < HELD_BYTES
+            }
+        }
+    }
+
+    fn hold(&mut self, held: Held) {
+        self.held_bytes += held.bytes.len();
+        self.held.push_back(held);
+    }
+
+    /// Notes the delivery of an event to a session of this front. False: the session must not get it.
+    fn note_delivery(&mut self, to: SessionHandle, delivery: &Delivery) -> bool {
+        if delivery.event.farewell().is_some() {
+            return self.sessions.remove(&to).is_some() | self.signing_in.remove(&to).is_some();
+        }
+        let Some(kept) = self.sessions.get_mut(&to) else { return false };
+        if kept.record.is_behind && delivery.event.when_behind() == WhenBehind::Drop && delivery.re.is_none()
+        {
+            let answered = delivery.answered();
+            // The client waits for the acknowledgement of its message, and is behind all the same.
+            if answered.is_none() {
+                return false;
+            }
+        }
+        kept.record.delivered(delivery);
+        if let Event::Session(SessionEvent::Changes(changes)) = &delivery.event {
+            // A message that comes with the changes is on disk: its acknowledgement may have been dropped.
+            let is_there = |id: &str| changes.messages.iter().any(|message| *message.client_id == *id);
+            kept.pending.retain(|pending| !matches!(pending, Pending::Message(id) if is_there(id)));
+        }
+        if let Some(answered) = delivery.answered() {
+            kept.pending.retain(|pending| *pending != answered);
+            kept.pending.shrink_to(4);
+        }
+        true
+    }
+}
+
+impl Kept {
+    fn fall_behind(&mut self) {
+        self.record.is_behind = true;
+        let numbers = self.pending.iter().filter_map(|pending| match pending {
+            Pending::Request(re) => Some(*re),
+            Pending::Message(_) => None,
+        });
+        self.before_behind = numbers.collect();
+    }
+
+    /// Whether these changes answer a resume from before the session fell behind: then it is behind all the same.
+    fn took_outdated_changes(&mut self, re: u64) -> bool {
+        let is_outdated = self.before_behind.contains(&re);
+        self.record.is_behind |= is_outdated;
+        is_outdated
+    }
+
+    fn wait_for(&mut self, pending: Option<Pending>) {
+        let Some(pending) = pending else { return };
+        if self.pending.len() >= MOST_PENDING {
+            self.pending.remove(0);
+        }
+        self.pending.push(pending);
+    }
+
+    /// Keeps what a new home must know of the session, and learns only from its commands.
+    fn note_command(&mut self, command: &Command) {
+        let Command::Presence(command) = command else { return };
+        match command {
+            presence::Command::Watch { .. } => self.watch = Some(Box::new(command.clone())),
+            presence::Command::Announce(availability) => {
+                if let Some(announced) = &mut self.record.announced {
+                    announced.availability = availability.clone();
+                }
+            }
+            presence::Command::Set(_) | presence::Command::Relay { .. } => {}
+        }
+    }
+}
+
+impl Held {
+    fn refused(self, refusal: Refusal) -> Option<Effect> {
+        match self.kind {
+            HeldKind::SignIn => Some(bye(self.handle, refusal)),
+            HeldKind::Command(pending) => pending.map(|pending| refusal_of(self.handle, pending, refusal)),
+        }
+    }
+}
+
+fn bye(to: SessionHandle, refusal: Refusal) -> Effect {
+    let event = Event::Session(SessionEvent::Bye(refusal));
+    Effect::Deliver(vec![to], Delivery { re: None, position: None, event })
+}
+
+fn refusal_of(to: SessionHandle, pending: Pending, refusal: Refusal) -> Effect {
+    let (re, event) = match pending {
+        Pending::Request(re) => (Some(re), SessionEvent::Refused(refusal)),
+        Pending::Message(client_id) => (None, SessionEvent::SendRefused { client_id, refusal }),
+    };
+    Effect::Deliver(vec![to], Delivery { re, position: None, event: Event::Session(event) })
+}
+
+impl RemoteNode for Front {
+    fn sites(&self) -> Arc<PublishedSites> {
+        Arc::clone(&self.sites.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
+        let bytes = write(&ToHome::SignIn { handle, hello: hello.clone(), now });
+        let mut state = self.lock();
+        if !state.has_room() {
+            drop(state);
+            self.counters.requests_refused.add(1);
+            return self.carry_out(vec![bye(handle, Refusal::Overloaded { retry_after_ms: 2_000 })]);
+        }
+        match &mut state.link {
+            Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
+                ends.out.push(&bytes);
+                state.signing_in.insert(handle, ());
+            }
+            _ => state.hold(Held { handle, kind: HeldKind::SignIn, bytes }),
+        }
+        drop(state);
+        (self.wake)();
+    }
+
+    fn command(&self, session: SessionId, request: Request, now: Timestamp) {
+        let handle = session.handle;
+        let pending = request.pending();
+        let item = ToHome::Command { session, request, now };
+        // Written before the lock is taken.
+        let bytes = write(&item);
+        let mut state = self.lock();
+        let has_room = state.has_room();
+        let is_linked = state.is_linked();
+        let State { sessions, link, held, held_bytes, .. } = &mut *state;
+        let kept = match sessions.entry(handle) {
+            Entry::Occupied(kept) if kept.get().record.session == session => kept.into_mut(),
+            _ => {
+                drop(state);
+                return self.carry_out(vec![bye(handle, Refusal::NoSession)]);
+            }
+        };
+        if !has_room || !is_linked && kept.held >= HELD_OF_SESSION {
+            drop(state);
+            self.counters.requests_refused.add(1);
+            let refused = pending.map(|pending| refusal_of(handle, pending, Refusal::Unavailable));
+            return self.carry_out(refused.into_iter().collect());
+        }
+        if let ToHome::Command { request, .. } = &item {
+            kept.note_command(&request.command);
+        }
+        match link {
+            Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
+                kept.wait_for(pending);
+                ends.out.push(&bytes);
+            }
+            _ => {
+                kept.held += 1;
+                *held_bytes += bytes.len();
+                held.push_back(Held { handle, kind: HeldKind::Command(pending), bytes });
+            }
+        }
+        drop(state);
+        (self.wake)();
+    }
+
+    fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
+        let mut state = self.lock();
+        if let Entry::Occupied(kept) = state.sessions.entry(session.handle)
+            && kept.get().record.session == session
+        {
+            kept.remove();
+            state.push(&ToHome::Disconnected { session, on_purpose, now });
+            drop(state);
+            (self.wake)();
+        }
+    }
+
+    fn behind(&self, session: SessionId) {
+        let mut state = self.lock();
+        if let Some(kept) =
+            state.sessions.get_mut(&session.handle).filter(|kept| kept.record.session == session)
+        {
+            kept.fall_behind();
+            state.push(&ToHome::Behind(session));
+            drop(state);
+            (self.wake)();
+        }
+    }
+
+    fn presence_missed(&self, session: SessionId) {
+        self.lock().push(&ToHome::PresenceMissed(session));
+        (self.wake)();
+    }
+
+    fn note(&self, note: PortNote) {
+        self.lock().push(&ToHome::Note(note));
+        (self.wake)();
+    }
+
+    fn ask(&self, question: PortQuestion, then: Then) {
+        let mut state = self.lock();
+        if !state.is_linked() || state.questions.len() >= MOST_QUESTIONS {
+            drop(state);
+            return then(Err(Refusal::Unavailable));
+        }
+        state.last_question += 1;
+        let number = state.last_question;
+        state.questions.insert(number, then);
+        state.push(&ToHome::Ask { number, question });
+        drop(state);
+        (self.wake)();
+    }
+}

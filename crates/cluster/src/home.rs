@@ -1,0 +1,601 @@
+//! The home: the node with the domain. It has a link with each front.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use chat::{
+    Delivery, Event, Node, Outbox, PortAnswer, Refusal, SessionHandle, SessionId, SessionRecord, Timestamp,
+    UserId,
+};
+
+use crate::bus::{Send, Subject};
+use crate::counters::Counters;
+use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
+use crate::link::Ends;
+use crate::wire::{Announced, Join, ToFront, ToHome, write};
+
+/// Copies of events that wait for a front. At the bound, events are dropped and their sessions are behind; welcomes, ends and
+/// answers to questions are never dropped.
+const QUEUED: usize = 65_536;
+/// Written bytes of a link that wait. Beyond that, events stay in the queue.
+const WRITTEN_BYTES: usize = 2 * 1024 * 1024;
+const ANNOUNCE_MS: u64 = 1_000;
+/// Links at once; a further front has to wait.
+const MOST_LINKS: usize = 200;
+/// Fronts without a link that are told so at once; others notice by silence.
+const MOST_RESETS: usize = 64;
+/// The watches of a lost front's sessions are kept for so long.
+const REMEMBERED_MS: u64 = 60_000;
+
+/// The links of a home. The domain's outbox writes into them.
+pub struct Links {
+    term: Term,
+    table: RwLock<HashMap<u8, Arc<Link>>>,
+    /// Sessions that began for a link that is gone.
+    orphans: Mutex<Vec<SessionId>>,
+    wake: Box<dyn Fn() + std::marker::Send + Sync>,
+    counters: Arc<Counters>,
+}
+
+struct Link {
+    front: FrontId,
+    link: u64,
+    name: String,
+    queue: Mutex<Queue>,
+    ends: Mutex<Ends>,
+    /// The front has sent its last item, and has all its answers.
+    has_left: AtomicBool,
+    /// The users whom the sessions watched before the last link of this front ended.
+    watched: Watched,
+}
+
+type Watched = HashMap<SessionHandle, Vec<UserId>>;
+
+#[derive(Default)]
+struct Queue {
+    items: VecDeque<Queued>,
+    /// Copies in `items`.
+    weight: usize,
+    missed: HashSet<SessionHandle>,
+}
+
+enum Queued {
+    Deliver(Vec<SessionHandle>, Delivery),
+    DeliverEach(Vec<(SessionHandle, usize)>, Vec<Delivery>),
+    Answer(u64, Result<PortAnswer, Refusal>),
+    /// From here on, the sessions in `missed` are behind.
+    Missed,
+}
+
+impl Queued {
+    fn weight(&self) -> usize {
+        match self {
+            Queued::Deliver(to, _) => to.len(),
+            Queued::DeliverEach(to, _) => to.len(),
+            Queued::Answer(..) | Queued::Missed => 1,
+        }
+    }
+}
+
+/// A line of `kith cluster status`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkStatus {
+    pub front: FrontId,
+    pub name: String,
+    pub number: u8,
+    /// Copies of events that wait.
+    pub queued: usize,
+    pub waiting_bytes: usize,
+}
+
+impl Links {
+    /// `wake` is called from any thread if something waits to be sent.
+    pub fn new(term: Term, wake: impl Fn() + std::marker::Send + Sync + 'static) -> Arc<Links> {
+        Arc::new(Links {
+            term,
+            table: RwLock::default(),
+            orphans: Mutex::default(),
+            wake: Box::new(wake),
+            counters: Arc::default(),
+        })
+    }
+
+    pub fn term(&self) -> Term {
+        self.term
+    }
+
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.counters
+    }
+
+    pub fn status(&self) -> Vec<LinkStatus> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<LinkStatus> = table
+            .iter()
+            .map(|(number, link)| LinkStatus {
+                front: link.front,
+                name: link.name.clone(),
+                number: *number,
+                queued: lock(&link.queue).weight,
+                waiting_bytes: lock(&link.ends).out.waiting_bytes(),
+            })
+            .collect();
+        all.sort_unstable_by_key(|link| link.number);
+        all
+    }
+
+    fn link(&self, number: u8) -> Option<Arc<Link>> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+    }
+
+    fn all(&self) -> Vec<(u8, Arc<Link>)> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        table.iter().map(|(number, link)| (*number, link.clone())).collect()
+    }
+
+    fn enqueue(&self, front: u8, queued: Queued) {
+        let Some(link) = self.link(front) else {
+            if let Queued::Deliver(
+                _,
+                Delivery { event: Event::Session(chat::session::Event::Welcome(welcome)), .. },
+            ) = queued
+            {
+                lock(&self.orphans).push(welcome.session);
+                (self.wake)();
+            }
+            return;
+        };
+        let mut queue = lock(&link.queue);
+        let was_empty = queue.items.is_empty();
+        let weight = queued.weight();
+        let is_dropped = queue.weight + weight > QUEUED && may_be_dropped(&queued);
+        if is_dropped {
+            let is_first = queue.missed.is_empty();
+            let before = queue.missed.len();
+            match queued {
+                Queued::Deliver(to, _) => queue.missed.extend(to),
+                Queued::DeliverEach(to, _) => queue.missed.extend(to.into_iter().map(|(to, _)| to)),
+                Queued::Answer(..) | Queued::Missed => {}
+            }
+            self.counters.sessions_missed.add((queue.missed.len() - before) as u64);
+            if !is_first {
+                return;
+            }
+            queue.items.push_back(Queued::Missed);
+            queue.weight += 1;
+        } else {
+            queue.items.push_back(queued);
+            queue.weight += weight;
+        }
+        drop(queue);
+        if was_empty {
+            (self.wake)();
+        }
+    }
+}
+
+fn may_be_dropped(queued: &Queued) -> bool {
+    match queued {
+        Queued::Deliver(_, delivery) => {
+            let is_welcome = matches!(delivery.event, Event::Session(chat::session::Event::Welcome(_)));
+            !is_welcome && delivery.event.farewell().is_none()
+        }
+        Queued::DeliverEach(..) => true,
+        Queued::Answer(..) | Queued::Missed => false,
+    }
+}
+
+/// Delivers to the sessions of this node through `local`, and to those of fronts through their links.
+pub struct HomeOutbox<L> {
+    local: L,
+    links: Arc<Links>,
+}
+
+impl<L: Outbox> HomeOutbox<L> {
+    pub fn new(local: L, links: Arc<Links>) -> HomeOutbox<L> {
+        HomeOutbox { local, links }
+    }
+}
+
+/// The receivers of each front; those of this node have the number 0.
+fn by_front<T: Copy>(to: &[T], front: impl Fn(&T) -> u8) -> Vec<(u8, Vec<T>)> {
+    let mut fronts: Vec<(u8, Vec<T>)> = Vec::new();
+    for one in to {
+        let number = front(one);
+        match fronts.iter_mut().find(|(known, _)| *known == number) {
+            Some((_, list)) => list.push(*one),
+            None => fronts.push((number, vec![*one])),
+        }
+    }
+    fronts
+}
+
+impl<L: Outbox> Outbox for HomeOutbox<L> {
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        if to.iter().all(|to| to.front() == 0) {
+            return self.local.deliver(to, delivery);
+        }
+        for (front, to) in by_front(to, |to| to.front()) {
+            match front {
+                0 => self.local.deliver(&to, delivery.clone()),
+                front => self.links.enqueue(front, Queued::Deliver(to, delivery.clone())),
+            }
+        }
+    }
+
+    fn deliver_each(&self, to: &[(SessionHandle, usize)], deliveries: Vec<Delivery>) {
+        if to.iter().all(|(to, _)| to.front() == 0) {
+            return self.local.deliver_each(to, deliveries);
+        }
+        for (front, mut to) in by_front(to, |(to, _)| to.front()) {
+            if front == 0 {
+                self.local.deliver_each(&to, deliveries.clone());
+                continue;
+            }
+            // Only the events for this front travel.
+            let mut used: Vec<usize> = to.iter().map(|(_, at)| *at).collect();
+            used.sort_unstable();
+            used.dedup();
+            for (_, at) in &mut to {
+                *at = used.binary_search(at).unwrap_or_default();
+            }
+            let deliveries = used.iter().filter_map(|at| deliveries.get(*at).cloned()).collect();
+            self.links.enqueue(front, Queued::DeliverEach(to, deliveries));
+        }
+    }
+}
+
+/// The side of the links that calls the domain. One thread at a time calls [`receive`](Home::receive), [`tick`](Home::tick) and
+/// [`flush`](Home::flush).
+pub struct Home {
+    links: Arc<Links>,
+    node: Arc<Node>,
+    http: String,
+    state: Mutex<State>,
+    on_successor: Box<dyn Fn(Term) + std::marker::Send + Sync>,
+}
+
+#[derive(Default)]
+struct State {
+    by_front: HashMap<FrontId, u8>,
+    last_number: u8,
+    resets: Vec<(FrontId, u64)>,
+    announced: Timestamp,
+    /// The version of the sites that all links have.
+    sites: u64,
+    remembered: HashMap<FrontId, (Timestamp, Watched)>,
+    leaving: Leaving,
+}
+
+/// How far this home has given its role away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Leaving {
+    #[default]
+    No,
+    /// The fronts send nothing new, and get the answers to what they have sent.
+    Answers,
+    /// Each link ends as soon as everything in it is sent.
+    Ends,
+}
+
+impl Home {
+    /// `http`: the address at which fronts reach this home.
+    pub fn new(links: Arc<Links>, node: Arc<Node>, http: String) -> Home {
+        let state = State { sites: node.sites_version(), ..State::default() };
+        Home { links, node, http, state: Mutex::new(state), on_successor: Box::new(|_| ()) }
+    }
+
+    /// `then` is called with each announcement of a home with a greater term, which the fronts follow.
+    pub fn on_successor(mut self, then: impl Fn(Term) + std::marker::Send + Sync + 'static) -> Home {
+        self.on_successor = Box::new(then);
+        self
+    }
+
+    /// Begins to give the role away: no front joins any more, and each front is asked to hold what its sessions say for the next home.
+    pub fn leave(&self) {
+        let mut state = lock(&self.state);
+        state.leaving = Leaving::Answers;
+        let leaving = write(&ToFront::Leaving);
+        self.links.all().iter().for_each(|(_, link)| lock(&link.ends).out.push(&leaving));
+        drop(state);
+        (self.links.wake)();
+    }
+
+    /// Whether every front has the answers to all that it has sent.
+    pub fn has_everything(&self) -> bool {
+        self.links.all().iter().all(|(_, link)| link.has_left.load(Ordering::Acquire))
+    }
+
+    /// The domain has answered everything: each link ends when its answers are sent. [`Links::status`] shows those that are left.
+    pub fn end_links(&self) {
+        lock(&self.state).leaving = Leaving::Ends;
+        (self.links.wake)();
+    }
+
+    pub fn http(&self) -> &str {
+        &self.http
+    }
+
+    pub fn links(&self) -> &Arc<Links> {
+        &self.links
+    }
+
+    /// Bytes from the subject of the home.
+    pub fn receive(&self, bytes: &[u8], now: Timestamp) {
+        let counters = &self.links.counters;
+        let envelope = match Envelope::read(bytes) {
+            Ok(envelope) if envelope.slot == SLOT => envelope,
+            Ok(_) => return counters.envelopes_old.add(1),
+            Err(error) => {
+                tracing::debug!(%error, "unreadable bytes on the bus");
+                return counters.envelopes_unreadable.add(1);
+            }
+        };
+        counters.envelopes_received.add(1);
+        counters.bytes_received.add(bytes.len() as u64);
+        match envelope.kind {
+            Kind::Join => self.join(&envelope, now),
+            Kind::Data | Kind::Beat => self.receive_on_link(&envelope, now),
+            Kind::Announce if envelope.term > self.links.term => (self.on_successor)(envelope.term),
+            // Only homes send them.
+            Kind::Announce | Kind::Reset => counters.envelopes_old.add(1),
+        }
+    }
+
+    fn join(&self, envelope: &Envelope<'_>, now: Timestamp) {
+        let Ok(join) = serde_json::from_slice::<Join>(envelope.payload) else {
+            return self.links.counters.envelopes_unreadable.add(1);
+        };
+        let mut state = lock(&self.state);
+        if state.leaving != Leaving::No {
+            return;
+        }
+        if let Some(number) = state.by_front.get(&envelope.front).copied() {
+            if self.links.link(number).is_some_and(|link| link.link >= envelope.link) {
+                return self.links.counters.envelopes_old.add(1);
+            }
+            self.end_link(&mut state, number, now);
+        }
+        if state.by_front.len() >= MOST_LINKS {
+            tracing::warn!(front = %join.name, "too many fronts; this one has to wait");
+            return;
+        }
+        let Some(number) = free_number(&state) else { return };
+        let watched =
+            state.remembered.remove(&envelope.front).map(|(_, watched)| watched).unwrap_or_default();
+        let mut ends = Ends::new(now);
+        ends.out.push(&write(&ToFront::Joined { http: self.http.clone() }));
+        ends.out.push(&self.sites());
+        let name = join.name.chars().take(100).collect();
+        tracing::info!(front = %name, number, "a front has joined");
+        let link = Link {
+            front: envelope.front,
+            link: envelope.link,
+            name,
+            queue: Mutex::default(),
+            ends: Mutex::new(ends),
+            has_left: AtomicBool::new(false),
+            watched,
+        };
+        state.last_number = number;
+        state.by_front.insert(envelope.front, number);
+        self.links.table.write().unwrap_or_else(PoisonError::into_inner).insert(number, Arc::new(link));
+        self.links.counters.links_begun.add(1);
+        (self.links.wake)();
+    }
+
+    fn sites(&self) -> Vec<u8> {
+        write(&ToFront::Sites {
+            sites: self.node.published_sites(),
+            logs_sign_ins: self.node.logs_sign_ins(),
+        })
+    }
+
+    fn receive_on_link(&self, envelope: &Envelope<'_>, now: Timestamp) {
+        let mut state = lock(&self.state);
+        let number = state.by_front.get(&envelope.front).copied();
+        let found = number.and_then(|number| Some((number, self.links.link(number)?)));
+        let Some((number, link)) =
+            found.filter(|(_, link)| link.link == envelope.link && envelope.term == self.links.term)
+        else {
+            self.links.counters.envelopes_old.add(1);
+            if state.resets.len() < MOST_RESETS && !state.resets.contains(&(envelope.front, envelope.link)) {
+                state.resets.push((envelope.front, envelope.link));
+                (self.links.wake)();
+            }
+            return;
+        };
+        let received = lock(&link.ends).receive(envelope, now);
+        let Ok(items) = received else {
+            self.break_link(&mut state, number, now);
+            return;
+        };
+        // The domain is called without the lock of the links' state, because its outbox may enqueue.
+        drop(state);
+        for item in items {
+            match serde_json::from_slice::<ToHome<'_>>(&item) {
+                Ok(item) => self.carry_out(item, number, &link, now),
+                Err(error) => {
+                    tracing::debug!(%error, front = %link.name, "an item of a front cannot be read");
+                    self.links.counters.items_unreadable.add(1);
+                }
+            }
+        }
+    }
+
+    fn carry_out(&self, item: ToHome<'_>, front: u8, link: &Link, now: Timestamp) {
+        let here = |session: SessionId| SessionId { handle: session.handle.of_front(front), ..session };
+        match item {
+            ToHome::Adopt(mut records) => {
+                for record in &mut records {
+                    // A front does not know the ids of watched users; it repeats the client's command for a new home.
+                    record.watched =
+                        link.watched.get(&record.session.handle.of_front(0)).cloned().unwrap_or_default();
+                    record.session = here(record.session);
+                }
+                self.links.counters.sessions_adopted.add(records.len() as u64);
+                self.node.adopt(records, now);
+            }
+            ToHome::SignIn { handle, hello, now } => self.node.sign_in(hello, handle.of_front(front), now),
+            ToHome::Command { session, request, now } => self.node.command(here(session), request, now),
+            ToHome::Disconnected { session, on_purpose, now } => {
+                self.node.disconnected(here(session), on_purpose, now);
+            }
+            ToHome::Behind(session) => self.node.behind(here(session)),
+            ToHome::PresenceMissed(session) => self.node.presence_missed(here(session)),
+            ToHome::Note(note) => self.node.note(&note),
+            ToHome::Ask { number, question } => {
+                let links = Arc::clone(&self.links);
+                self.node
+                    .answer(question, move |answer| links.enqueue(front, Queued::Answer(number, answer)));
+            }
+            ToHome::Left => link.has_left.store(true, Ordering::Release),
+        }
+    }
+
+    /// Ends links that are silent or have a gap. Call it every 100 ms.
+    pub fn tick(&self, now: Timestamp) {
+        let mut state = lock(&self.state);
+        for (number, link) in self.links.all() {
+            if lock(&link.ends).is_over(now) {
+                tracing::warn!(front = %link.name, "the link of a front is lost");
+                self.break_link(&mut state, number, now);
+            }
+        }
+        state.remembered.retain(|_, (since, _)| now.since(*since) < REMEMBERED_MS);
+        let version = self.node.sites_version();
+        if version != state.sites {
+            state.sites = version;
+            let sites = self.sites();
+            self.links.all().iter().for_each(|(_, link)| lock(&link.ends).out.push(&sites));
+        }
+        drop(state);
+        for session in std::mem::take(&mut *lock(&self.links.orphans)) {
+            self.node.disconnected(session, false, now);
+        }
+    }
+
+    fn break_link(&self, state: &mut State, number: u8, now: Timestamp) {
+        self.links.counters.links_broken.add(1);
+        if let Some(link) = self.links.link(number) {
+            state.resets.push((link.front, link.link));
+        }
+        self.end_link(state, number, now);
+        (self.links.wake)();
+    }
+
+    /// The sessions of a front leave the domain. Their presence outlives them by the grace time, in which the front brings them
+    /// back.
+    fn end_link(&self, state: &mut State, number: u8, now: Timestamp) {
+        let link = self.links.table.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        let Some(link) = link else { return };
+        state.by_front.remove(&link.front);
+        let records = self.node.release_front(number, now);
+        let watched = |record: SessionRecord| {
+            (!record.watched.is_empty()).then(|| (record.session.handle.of_front(0), record.watched))
+        };
+        let watched: Watched = records.into_iter().filter_map(watched).collect();
+        state.remembered.insert(link.front, (now, watched));
+    }
+
+    /// Sends all envelopes that are due.
+    pub fn flush(&self, now: Timestamp, send: Send<'_>) {
+        let counters = &self.links.counters;
+        let mut send = |subject, bytes: Vec<u8>| {
+            counters.envelopes_sent.add(1);
+            counters.bytes_sent.add(bytes.len() as u64);
+            send(subject, bytes);
+        };
+        let mut state = lock(&self.state);
+        let head = Envelope {
+            kind: Kind::Announce,
+            slot: SLOT,
+            term: self.links.term,
+            front: FrontId(0),
+            link: 0,
+            number: 0,
+            acknowledged: 0,
+            payload: &[],
+        };
+        let leaving = state.leaving;
+        if leaving == Leaving::No && now.since(state.announced) >= ANNOUNCE_MS {
+            state.announced = now;
+            let payload = write(&Announced { http: self.http.clone() });
+            send(Subject::Fronts(SLOT), Envelope { payload: &payload, ..head.clone() }.write());
+        }
+        for (front, link) in std::mem::take(&mut state.resets) {
+            let reset = Envelope { kind: Kind::Reset, front, link, ..head.clone() };
+            send(Subject::Front(front), reset.write());
+        }
+        drop(state);
+        for (number, link) in self.links.all() {
+            link.write_queue();
+            let mut ends = lock(&link.ends);
+            while let Some(due) = ends.due(now) {
+                let envelope = Envelope {
+                    kind: due.kind,
+                    front: link.front,
+                    link: link.link,
+                    number: due.number,
+                    acknowledged: due.acknowledged,
+                    payload: &due.payload,
+                    ..head.clone()
+                };
+                send(Subject::Front(link.front), envelope.write());
+            }
+            let is_empty = ends.out.waiting_bytes() == 0 && lock(&link.queue).items.is_empty();
+            drop(ends);
+            if leaving == Leaving::Ends && is_empty {
+                let reset =
+                    Envelope { kind: Kind::Reset, front: link.front, link: link.link, ..head.clone() };
+                send(Subject::Front(link.front), reset.write());
+                self.end_link(&mut lock(&self.state), number, now);
+            }
+        }
+    }
+}
+
+impl Link {
+    /// Writes queued events, as long as the front keeps up. The queue's lock is not held meanwhile.
+    fn write_queue(&self) {
+        loop {
+            if lock(&self.ends).out.waiting_bytes() >= WRITTEN_BYTES {
+                return;
+            }
+            let mut queue = lock(&self.queue);
+            let Some(queued) = queue.items.pop_front() else { return };
+            queue.weight -= queued.weight();
+            let missed: Vec<SessionHandle> = match queued {
+                Queued::Missed => queue.missed.drain().collect(),
+                _ => Vec::new(),
+            };
+            drop(queue);
+            let item = match queued {
+                Queued::Deliver(to, delivery) => ToFront::Deliver { to, delivery },
+                Queued::DeliverEach(to, deliveries) => ToFront::DeliverEach { to, deliveries },
+                Queued::Answer(number, answer) => ToFront::Answer { number, answer },
+                Queued::Missed => ToFront::Missed(missed),
+            };
+            let bytes = write(&item);
+            lock(&self.ends).out.push(&bytes);
+        }
+    }
+}
+
+/// Numbers are used in turns, so that late events for an ended link reach no other.
+fn free_number(state: &State) -> Option<u8> {
+    let next = |number: u8| if number == u8::MAX { 1 } else { number + 1 };
+    let mut number = next(state.last_number);
+    for _ in 0..u8::MAX {
+        if !state.by_front.values().any(|taken| *taken == number) {
+            return Some(number);
+        }
+        number = next(number);
+    }
+    None
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

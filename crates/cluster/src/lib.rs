@@ -1,0 +1,32 @@
+//! Homes and fronts: the port between gateways and the domain, across nodes.
+//!
+//! The *home* of a slot of sites is the node that runs their domain. Any other node is a *front*: it holds sockets and sessions,
+//! and passes sign-ins, commands and events through a link. A link is a stream of items in each direction, in numbered
+//! envelopes on a bus that may lose, repeat, delay and reorder them. After a gap, a silence or a new home, the front opens a new
+//! link and lets the home adopt its sessions, so their connections stay.
+//!
+//! [`Home`] and [`Front`] read no clock and open no socket. [`nats`] connects them to NATS.
+//!
+//! Not here: the protocols of clients (`web`, `xmpp`), the rules of the domain (`chat`), requests over HTTP (`server`).
+//!
+//! Read first: [`Front`], [`Home`], `stream.rs`.
+
+#[cfg(test)]
+mod attacks;
+mod bus;
+mod counters;
+mod envelope;
+mod front;
+mod home;
+mod link;
+pub mod nats;
+mod stream;
+mod wire;
+
+pub use bus::{Send, Subject};
+pub use counters::{Counter, Counters};
+pub use envelope::{FrontId, NotAnEnvelope, SLOT, Slot, Term, VERSION};
+pub use front::{Front, FrontStatus};
+pub use home::{Home, HomeOutbox, LinkStatus, Links};
+pub use link::LOST_MS;
+pub use stream::{ENVELOPE_BYTES, IN_FLIGHT_BYTES, ITEM_BYTES};

@@ -1,0 +1,656 @@
+//! Clients on several fronts, a home that dies, and a bus that drops, repeats, delays and splits, against a simple model: no
+//! acknowledged message is lost, none is there twice, and each client ends with what the store has.
+//!
+//! `SEED=7 cargo test --workspace --test simulation` repeats one run; `SEEDS=300` makes more of them.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use chat::session::Event as SessionEvent;
+use chat::token::{Claims, sign};
+use chat::*;
+use cluster::{Front, FrontId, Home, HomeOutbox, Links, Subject, Term};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use store::Sqlite;
+
+const START: u64 = 1_800_000_000_000;
+const SITE: &str = "forum";
+const USERS: [&str; 4] = ["ann", "bob", "cat", "dan"];
+const FRONTS: usize = 3;
+const SEEDS: u64 = 60;
+
+#[test]
+fn no_message_is_lost_or_doubled_whatever_the_bus_and_the_nodes_do() {
+    let seeds = match std::env::var("SEED") {
+        Ok(seed) => vec![seed.parse().unwrap()],
+        Err(_) => (0..std::env::var("SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap())).collect(),
+    };
+    let mut totals = Totals::default();
+    for seed in seeds {
+        let run = std::panic::catch_unwind(|| World::new(seed).run());
+        match run {
+            Ok(run) => totals.add(&run),
+            Err(panic) => {
+                eprintln!("the run with SEED={seed} has failed");
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+    eprintln!("{totals:?}");
+    if std::env::var("SEED").is_err() {
+        assert!(totals.acknowledged > 1_000, "the runs send messages: {totals:?}");
+        assert!(totals.adopted > 50, "sessions survive the end of links: {totals:?}");
+        assert!(totals.broken > 50, "links end: {totals:?}");
+        assert!(totals.given_away > 20, "homes give their role away: {totals:?}");
+    }
+}
+
+#[derive(Debug, Default)]
+struct Totals {
+    acknowledged: usize,
+    adopted: u64,
+    broken: u64,
+    given_away: usize,
+    sign_ins: usize,
+}
+
+impl Totals {
+    fn add(&mut self, other: &Totals) {
+        self.acknowledged += other.acknowledged;
+        self.adopted += other.adopted;
+        self.broken += other.broken;
+        self.given_away += other.given_away;
+        self.sign_ins += other.sign_ins;
+    }
+}
+
+/// The events of all sessions of one front, in their order.
+#[derive(Default, Clone)]
+struct Inbox(Arc<Mutex<VecDeque<(SessionHandle, Delivery)>>>);
+
+impl Outbox for Inbox {
+    fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
+        let mut events = self.0.lock().unwrap();
+        events.extend(to.iter().map(|to| (*to, delivery.clone())));
+    }
+}
+
+struct FrontNode {
+    front: Arc<Front>,
+    inbox: Inbox,
+    /// The bus loses everything from and to this front until then.
+    apart_until: u64,
+}
+
+/// An envelope on the bus, which arrives at this time.
+struct Flying {
+    at: u64,
+    to: Subject,
+    bytes: Vec<u8>,
+}
+
+struct World {
+    rng: StdRng,
+    now: u64,
+    store: Arc<Sqlite>,
+    home: Home,
+    /// The home takes nothing until then: it is being restarted.
+    home_until: u64,
+    term: u64,
+    fronts: Vec<FrontNode>,
+    bus: Vec<Flying>,
+    clients: Vec<Client>,
+    next_handle: u64,
+    next_front: u64,
+    next_message: u64,
+    /// In parts of 100.
+    loss: u32,
+    totals: Totals,
+}
+
+#[derive(Default)]
+struct Log {
+    by_seq: BTreeMap<u64, Box<str>>,
+}
+
+struct Client {
+    user: usize,
+    device: String,
+    /// The front and the handle of its connection.
+    link: Option<(usize, SessionHandle)>,
+    session: Option<SessionId>,
+    position: Option<Position>,
+    /// Not acknowledged, in the order of sending.
+    unacknowledged: Vec<(Box<str>, usize)>,
+    acknowledged: Vec<(Box<str>, ConversationId, u64)>,
+    logs: HashMap<ConversationId, Log>,
+    /// The client waits for changes; events with positions are dropped by its gateway.
+    is_behind: bool,
+    resumes: bool,
+    retry_at: u64,
+    next_re: u64,
+}
+
+fn node(store: &Arc<Sqlite>, links: &Arc<Links>, seed: u8) -> Arc<Node> {
+    let config = NodeConfig {
+        limits: Limits::without_rates(),
+        presence_grace_ms: 10_000,
+        presence_coalesce_ms: 500,
+        clock_skew_ms: 60_000,
+        calls: CallConfig::default(),
+        app_passwords: true,
+    };
+    let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(links));
+    Arc::new(Node::new(config, store.clone(), Arc::new(outbox), [seed; 32]))
+}
+
+fn home(store: &Arc<Sqlite>, term: u64) -> Home {
+    let links = Links::new(Term(term), || ());
+    let node = node(store, &links, term as u8);
+    Home::new(links, node, "127.0.0.1:1".into())
+}
+
+fn secret() -> Secret {
+    Secret::new(SecretKind::Hs256, b"a secret of this site".to_vec(), Timestamp(START))
+}
+
+fn site() -> Site {
+    Site {
+        id: SiteId(0),
+        key: SITE.into(),
+        name: "Forum".into(),
+        mode: Mode::Open,
+        guests: true,
+        origins: vec![],
+        secrets: vec![secret()],
+        guest_keys: vec![Secret::new(SecretKind::Hs256, b"the key for guests".to_vec(), Timestamp(START))],
+        public_url: None,
+        domain: None,
+        settings: Settings::default(),
+        created: Timestamp(START),
+    }
+}
+
+impl World {
+    fn new(seed: u64) -> World {
+        let store = Sqlite::in_memory();
+        store.add_site(&site()).unwrap();
+        let store = Arc::new(store);
+        let mut rng = StdRng::seed_from_u64(seed);
+        let loss = [0, 1, 5, 20][rng.random_range(0..4)];
+        let mut world = World {
+            home: home(&store, 1),
+            store,
+            now: START,
+            home_until: 0,
+            term: 1,
+            fronts: Vec::new(),
+            bus: Vec::new(),
+            clients: Vec::new(),
+            next_handle: 1,
+            next_front: 1,
+            next_message: 1,
+            loss,
+            totals: Totals::default(),
+            rng,
+        };
+        for _ in 0..FRONTS {
+            let front = world.new_front();
+            world.fronts.push(front);
+        }
+        for (user, name) in USERS.iter().enumerate() {
+            for device in 0..=usize::from(user == 0) {
+                world.clients.push(Client::new(user, format!("{name}-{device}")));
+            }
+        }
+        world
+    }
+
+    fn new_front(&mut self) -> FrontNode {
+        let id = FrontId(self.next_front);
+        self.next_front += 1;
+        let inbox = Inbox::default();
+        let front = Front::new(id, format!("front {}", id.0), inbox.clone(), Timestamp(self.now), || ());
+        FrontNode { front: Arc::new(front), inbox, apart_until: 0 }
+    }
+
+    fn run(mut self) -> Totals {
+        for _ in 0..300 {
+            self.step();
+        }
+        // The bus and all nodes are well again: everything settles.
+        self.loss = 0;
+        self.home_until = 0;
+        self.fronts.iter_mut().for_each(|front| front.apart_until = 0);
+        for _ in 0..600 {
+            self.pass(100);
+            if self.is_settled() {
+                break;
+            }
+        }
+        for _ in 0..60 {
+            self.pass(100);
+        }
+        self.judge();
+        self.totals
+    }
+
+    fn step(&mut self) {
+        match self.rng.random_range(0..100) {
+            0..30 => self.send_some(),
+            30..32 => self.drop_a_connection(),
+            32..34 => self.fall_behind(),
+            34 if self.rng.random() => self.kill_the_home(),
+            34 => self.replace_the_home(),
+            35 => self.kill_a_front(),
+            36..38 => {
+                let (front, ms) = (self.rng.random_range(0..FRONTS), self.rng.random_range(100..8_000));
+                self.fronts[front].apart_until = self.now + ms;
+            }
+            _ => {
+                let ms = [5, 20, 100, 400][self.rng.random_range(0..4)];
+                self.pass(ms);
+            }
+        }
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.now += ms;
+        self.deliver();
+        let now = Timestamp(self.now);
+        if self.now >= self.home_until {
+            self.home.tick(now);
+        }
+        self.fronts.iter().for_each(|node| node.front.tick(now));
+        self.flush();
+        self.deliver();
+        self.flush();
+        self.read();
+        self.reconnect();
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        let now = Timestamp(self.now);
+        let mut sent: Vec<(Option<usize>, Subject, Vec<u8>)> = Vec::new();
+        if self.now >= self.home_until {
+            self.home.flush(now, &mut |subject, bytes| sent.push((None, subject, bytes)));
+        }
+        for (number, node) in self.fronts.iter().enumerate() {
+            node.front.flush(now, &mut |subject, bytes| sent.push((Some(number), subject, bytes)));
+        }
+        for (from, to, bytes) in sent {
+            if from.is_some_and(|from| self.fronts[from].apart_until > self.now) || self.loses() {
+                continue;
+            }
+            let copies = if self.rng.random_range(0..100) < self.loss { 2 } else { 1 };
+            for _ in 0..copies {
+                // Most keep their order; some are late.
+                let late = self.rng.random_range(0..100) < self.loss;
+                let delay = if late { self.rng.random_range(0..1_500) } else { 1 };
+                self.bus.push(Flying { at: self.now + delay, to, bytes: bytes.clone() });
+            }
+        }
+    }
+
+    fn loses(&mut self) -> bool {
+        self.rng.random_range(0..100) < self.loss
+    }
+
+    fn deliver(&mut self) {
+        let (mut due, later): (Vec<Flying>, Vec<Flying>) =
+            std::mem::take(&mut self.bus).into_iter().partition(|flying| flying.at <= self.now);
+        self.bus = later;
+        due.sort_by_key(|flying| flying.at);
+        let now = Timestamp(self.now);
+        for Flying { to, bytes, .. } in due {
+            match to {
+                Subject::Home(_) if self.now >= self.home_until => self.home.receive(&bytes, now),
+                Subject::Home(_) => {}
+                Subject::Fronts(_) | Subject::Front(_) => {
+                    for node in &self.fronts {
+                        let is_for =
+                            matches!(to, Subject::Fronts(_)) || to == Subject::Front(node.front.id());
+                        if is_for && node.apart_until <= self.now {
+                            node.front.receive(&bytes, now);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn send_some(&mut self) {
+        let from = self.rng.random_range(0..self.clients.len());
+        for _ in 0..self.rng.random_range(1..4) {
+            let to = self.rng.random_range(0..USERS.len());
+            if to == self.clients[from].user {
+                continue;
+            }
+            let id: Box<str> = format!("m{}", self.next_message).into();
+            self.next_message += 1;
+            self.clients[from].unacknowledged.push((id.clone(), to));
+            self.post(from, &id, to);
+        }
+    }
+
+    fn post(&mut self, from: usize, id: &str, to: usize) {
+        let client = &self.clients[from];
+        let (Some((front, _)), Some(session)) = (client.link, client.session) else { return };
+        let command = messages::Command::Send {
+            client_id: id.into(),
+            to: To::User(Sub::parse(USERS[to]).unwrap()),
+            body: id.into(),
+            extension: None,
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        };
+        self.fronts[front].front.command(session, Command::from(command).into(), Timestamp(self.now));
+    }
+
+    fn drop_a_connection(&mut self) {
+        let who = self.rng.random_range(0..self.clients.len());
+        let now = Timestamp(self.now);
+        let client = &mut self.clients[who];
+        if let (Some((front, _)), Some(session)) = (client.link, client.session) {
+            self.fronts[front].front.disconnected(session, false, now);
+        }
+        client.lose(self.now + 50);
+    }
+
+    /// The client reads too slowly, and its gateway drops its queue.
+    fn fall_behind(&mut self) {
+        let who = self.rng.random_range(0..self.clients.len());
+        let client = &mut self.clients[who];
+        let (Some((front, handle)), Some(session)) = (client.link, client.session) else { return };
+        let node = &self.fronts[front];
+        node.inbox.0.lock().unwrap().retain(|(to, delivery)| {
+            let is_changes = delivery.event.when_behind() == WhenBehind::End;
+            let is_kept = delivery.event.farewell().is_some() || delivery.answered().is_some() && !is_changes;
+            *to != handle || is_kept
+        });
+        client.is_behind = true;
+        client.resumes = false;
+        node.front.behind(session);
+    }
+
+    fn kill_the_home(&mut self) {
+        self.count_home();
+        self.store.crash();
+        self.term += 1;
+        self.home = home(&self.store, self.term);
+        self.home_until = self.now + self.rng.random_range(0..6_000);
+    }
+
+    /// The home gives its role away.
+    fn replace_the_home(&mut self) {
+        self.home.leave();
+        for _ in 0..4 {
+            self.pass(50);
+        }
+        self.home.end_links();
+        for _ in 0..3 {
+            self.pass(20);
+        }
+        self.count_home();
+        self.totals.given_away += 1;
+        self.term += 1;
+        self.home = home(&self.store, self.term);
+        self.home_until = self.now + self.rng.random_range(0..1_000);
+    }
+
+    fn count_home(&mut self) {
+        for (name, value) in self.home.links().counters().all() {
+            match name {
+                "sessions_adopted" => self.totals.adopted += value,
+                "links_broken" => self.totals.broken += value,
+                _ => {}
+            }
+        }
+    }
+
+    fn kill_a_front(&mut self) {
+        let number = self.rng.random_range(0..FRONTS);
+        self.fronts[number] = self.new_front();
+        for client in &mut self.clients {
+            if client.link.is_some_and(|(front, _)| front == number) {
+                client.lose(self.now + 200);
+            }
+        }
+    }
+
+    fn reconnect(&mut self) {
+        for who in 0..self.clients.len() {
+            let client = &self.clients[who];
+            if client.link.is_some() || client.retry_at > self.now {
+                continue;
+            }
+            let front = self.rng.random_range(0..FRONTS);
+            let handle = SessionHandle(self.next_handle);
+            self.next_handle += 1;
+            let client = &mut self.clients[who];
+            client.link = Some((front, handle));
+            // A connection without an answer ends.
+            client.retry_at = self.now + 15_000;
+            let claims = Claims {
+                sub: USERS[client.user].into(),
+                name: Some(USERS[client.user].into()),
+                exp: (self.now / 1000 + 3600) as f64,
+                ..Claims::default()
+            };
+            let hello = Hello {
+                site_key: SITE.into(),
+                credential: Credential::Token(sign(&claims, &secret()).unwrap().into()),
+                device: DeviceId::parse(&client.device).unwrap(),
+                position: client.position,
+                origin: None,
+                address: None,
+                agent: Agent::default(),
+                announced: None,
+            };
+            self.fronts[front].front.sign_in(&hello, handle, Timestamp(self.now));
+            self.totals.sign_ins += 1;
+        }
+        for who in 0..self.clients.len() {
+            let client = &mut self.clients[who];
+            if client.link.is_some() && client.session.is_none() && client.retry_at <= self.now {
+                client.lose(self.now + 100);
+            }
+        }
+    }
+
+    /// The gateways hand all events to their clients.
+    fn read(&mut self) {
+        for front in 0..FRONTS {
+            let events = std::mem::take(&mut *self.fronts[front].inbox.0.lock().unwrap());
+            for (handle, delivery) in events {
+                let now = Timestamp(self.now);
+                let Some(who) = self.clients.iter().position(|client| client.link == Some((front, handle)))
+                else {
+                    if let Event::Session(SessionEvent::Welcome(welcome)) = delivery.event {
+                        self.fronts[front].front.disconnected(welcome.session, false, now);
+                    }
+                    continue;
+                };
+                let again = self.clients[who].take(delivery, self.now);
+                for (id, to) in again {
+                    self.post(who, &id, to);
+                }
+            }
+        }
+        for who in 0..self.clients.len() {
+            let client = &mut self.clients[who];
+            if let (true, false, Some((front, _)), Some(session)) =
+                (client.is_behind, client.resumes, client.link, client.session)
+            {
+                client.resumes = true;
+                client.next_re += 1;
+                let resume = sign_in::Command::Resume { position: client.position };
+                let request = Request::new(client.next_re, resume);
+                self.fronts[front].front.command(session, request, Timestamp(self.now));
+            }
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.clients
+            .iter()
+            .all(|client| client.session.is_some() && !client.is_behind && client.unacknowledged.is_empty())
+    }
+
+    fn judge(&mut self) {
+        self.count_home();
+        for client in &self.clients {
+            let who = &client.device;
+            assert!(client.session.is_some(), "{who} is signed in");
+            assert!(client.unacknowledged.is_empty(), "{who} waits: {:?}", client.unacknowledged);
+            assert!(!client.is_behind, "{who} is behind");
+        }
+        let mut truth: BTreeMap<(u32, u64), BTreeMap<u64, Box<str>>> = BTreeMap::new();
+        for client in &self.clients {
+            for (id, conversation, seq) in &client.acknowledged {
+                let log = truth.entry((conversation.site.0, conversation.key)).or_default();
+                let before = log.insert(*seq, id.clone());
+                assert!(before.is_none_or(|before| before == *id), "two messages have one place");
+            }
+        }
+        for log in truth.values() {
+            let ids: BTreeSet<&str> = log.values().map(|id| &**id).collect();
+            assert_eq!(ids.len(), log.len(), "no message is there twice");
+            assert_eq!(log.len() as u64, *log.keys().next_back().unwrap(), "every seq belongs to a message");
+        }
+        for client in &self.clients {
+            for ((site, key), log) in &truth {
+                let id = ConversationId { site: SiteId(*site), key: *key };
+                let is_member = id.pair().unwrap().iter().any(|member| member.num == client.user_number());
+                let known = client.logs.get(&id).map(|log| &log.by_seq);
+                if is_member {
+                    let first = known.and_then(|known| known.keys().next().copied()).unwrap_or_default();
+                    let log = log.range(first..).map(|(seq, id)| (*seq, id.clone())).collect();
+                    assert_eq!(known, Some(&log), "{} has all of {id:?}", client.device);
+                } else {
+                    assert!(known.is_none(), "{} has nothing of others", client.device);
+                }
+            }
+        }
+        self.totals.acknowledged = truth.values().map(BTreeMap::len).sum();
+    }
+}
+
+impl Client {
+    fn new(user: usize, device: String) -> Client {
+        Client {
+            user,
+            device,
+            link: None,
+            session: None,
+            position: None,
+            unacknowledged: Vec::new(),
+            acknowledged: Vec::new(),
+            logs: HashMap::new(),
+            is_behind: false,
+            resumes: false,
+            retry_at: 0,
+            next_re: 0,
+        }
+    }
+
+    fn user_number(&self) -> u32 {
+        self.session.unwrap().user.num
+    }
+
+    fn lose(&mut self, retry_at: u64) {
+        (self.link, self.session, self.is_behind, self.resumes) = (None, None, false, false);
+        self.retry_at = retry_at;
+    }
+
+    /// Takes an event. Answers the messages that are sent again.
+    fn take(&mut self, delivery: Delivery, now: u64) -> Vec<(Box<str>, usize)> {
+        if delivery.event.farewell().is_some() {
+            self.lose(now + 100);
+            return Vec::new();
+        }
+        if self.is_behind && delivery.event.when_behind() == WhenBehind::Drop && delivery.answered().is_none()
+        {
+            return Vec::new();
+        }
+        match delivery.event {
+            Event::Session(SessionEvent::Welcome(welcome)) => {
+                self.session = Some(welcome.session);
+                assert_eq!(welcome.session.handle.front(), 0, "handles are the front's own");
+                self.take_changes(&welcome.changes);
+                return self.unacknowledged.clone();
+            }
+            Event::Session(SessionEvent::Changes(changes)) => {
+                (self.is_behind, self.resumes) = (false, false);
+                self.take_changes(&changes);
+            }
+            Event::Session(SessionEvent::Behind) => (self.is_behind, self.resumes) = (true, false),
+            // A resume that failed is tried again; a message is sent again after the next welcome.
+            Event::Session(SessionEvent::Refused(_)) => self.resumes = false,
+            Event::Session(SessionEvent::SendRefused { .. }) => self.lose(now + 100),
+            Event::Messages(messages::Event::Ack { client_id, conversation, seq, .. }) => {
+                let Some(at) = self.unacknowledged.iter().position(|(id, _)| *id == client_id) else {
+                    let known = (client_id, conversation, seq.0);
+                    assert!(self.acknowledged.contains(&known), "an acknowledgement of nothing: {known:?}");
+                    if !self.is_behind {
+                        self.move_on(delivery.position);
+                    }
+                    return Vec::new();
+                };
+                self.unacknowledged.remove(at);
+                self.acknowledged.push((client_id.clone(), conversation, seq.0));
+                self.note(conversation, seq.0, &client_id);
+                if !self.is_behind {
+                    self.move_on(delivery.position);
+                }
+            }
+            Event::Messages(messages::Event::Message(message)) => {
+                self.move_on(delivery.position);
+                let log = self.logs.entry(message.conversation).or_default();
+                let newest = log.by_seq.keys().next_back().copied().unwrap_or_default();
+                assert!(message.seq.0 <= newest + 1, "{}: {} after {newest}", self.device, message.seq.0);
+                self.note(message.conversation, message.seq.0, &message.client_id);
+            }
+            _ => self.move_on(delivery.position),
+        }
+        Vec::new()
+    }
+
+    fn move_on(&mut self, position: Option<Position>) {
+        if let Some(position) = position {
+            assert!(self.position.is_none_or(|before| before <= position), "positions never go back");
+            self.position = Some(position);
+        }
+    }
+
+    fn take_changes(&mut self, changes: &Changes) {
+        assert!(changes.gaps.is_empty(), "the page is large enough for all");
+        if changes.reset {
+            self.logs.clear();
+            // The client loads what is before the last messages when somebody looks at it.
+            for conversation in &changes.conversations {
+                if let Some(last) = &conversation.last {
+                    self.note(conversation.id, last.seq.0, &last.client_id);
+                }
+            }
+        }
+        self.position = Some(changes.position);
+        for message in &changes.messages {
+            self.note(message.conversation, message.seq.0, &message.client_id);
+        }
+    }
+
+    /// A message of one's own that comes with others is acknowledged, too.
+    fn note(&mut self, conversation: ConversationId, seq: u64, id: &str) {
+        if let Some(at) = self.unacknowledged.iter().position(|(one, _)| **one == *id) {
+            self.unacknowledged.remove(at);
+            self.acknowledged.push((id.into(), conversation, seq));
+        }
+        let before = self.logs.entry(conversation).or_default().by_seq.insert(seq, id.into());
+        assert!(before.is_none_or(|before| *before == *id), "one place, one message");
+    }
+}

@@ -1,0 +1,285 @@
+//! A home that stands by: it has no domain yet, answers health checks, and waits for the lease.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
+use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGUSR2};
+use signal_hook::iterator::Signals;
+use store::{Clock, Lease, LeaseState, Take, name_of_holder};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+
+use super::lease::{self, Keeper, VALID};
+use super::{Place, STATUS_PATH, shared_files, steady_now};
+use crate::config::{Config, Loaded};
+use crate::data_lock::DataLock;
+use crate::metrics::{Format, Metrics};
+use crate::run_file::RunFile;
+use crate::serve;
+use crate::status::MetricsAccess;
+use crate::take_over::service;
+use crate::trouble::{Outcome, Trouble};
+
+/// Between two looks at the lease. A look takes no lock.
+const LOOK: Duration = Duration::from_millis(250);
+/// After an outage of PostgreSQL the home has so much time to renew its lease, which may have ended meanwhile.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Requests at once; more wait.
+const REQUESTS: usize = 64;
+const REQUEST: Duration = Duration::from_secs(5);
+const HEAD_BYTES: usize = 8 * 1024;
+
+/// This process is the home from now on.
+pub(crate) struct Turn {
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) lock: DataLock,
+    /// Where the standby has listened, so that the home has the same address.
+    pub(crate) http: Option<SocketAddr>,
+}
+
+/// Waits until this process has the lease. None: a signal has ended it before.
+pub(crate) fn wait(
+    loaded: &Loaded,
+    url: &str,
+    place: &Place,
+    signals: &mut Signals,
+) -> Outcome<Option<Turn>> {
+    let config = &loaded.config;
+    let lock = DataLock::acquire(&config.data, crate::now())?;
+    let number = u64::from_be_bytes(std::array::from_fn({
+        let random = serve::random();
+        move |at| random[at]
+    }));
+    let lease = Lease::connect(url, &place.nats.name, number).map_err(crate::data_dir::unusable_server)?;
+    shared_files::check(&lease, config)?;
+    let lease = Arc::new(lease);
+    let mut standby: Option<Standby> = None;
+    let mut is_away = false;
+    let mut patient_until = 0;
+    loop {
+        let asked = steady_now().0;
+        let take = match is_away || asked < patient_until {
+            true => lease.state(Clock::OfDatabase).map(|_| Take::Held),
+            false => lease.take(Clock::OfDatabase, VALID),
+        };
+        match take {
+            Ok(Take::Taken { term }) => {
+                tracing::info!(term, "this node is the home");
+                service::says("the home");
+                let keeper = Keeper::begin(lease, term, asked, end_this_process)?;
+                // Its listener closes here.
+                let http = standby.map(|standby| standby.http);
+                return Ok(Some(Turn { keeper, lock, http }));
+            }
+            Ok(Take::Held) => {
+                if std::mem::replace(&mut is_away, false) {
+                    // The answer may have come long after the question.
+                    patient_until = steady_now().0 + PATIENCE.as_millis() as u64;
+                }
+                if standby.is_none() {
+                    standby = Some(Standby::begin(config)?);
+                    service::is_ready();
+                }
+                if let (Some(standby), Ok(state)) = (&standby, lease.state(Clock::OfDatabase)) {
+                    standby.see(state);
+                }
+            }
+            Err(error) if standby.is_none() => {
+                return Err(Trouble::new("cannot ask for the lease of the home").because(error));
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut is_away, true) {
+                    tracing::warn!(%error, "cannot ask for the lease of the home; trying again");
+                }
+            }
+        }
+        thread::sleep(LOOK);
+        if signals.pending().any(|signal| ![SIGHUP, SIGUSR2].contains(&signal)) {
+            tracing::info!("stopped");
+            return Ok(None);
+        }
+    }
+}
+
+/// As a signal to stop: the main thread waits for one.
+fn end_this_process() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM);
+}
+
+/// The address and the answers of a node that stands by.
+struct Standby {
+    http: SocketAddr,
+    seen: Arc<Mutex<LeaseState>>,
+    /// Stops to listen when it is dropped.
+    _runtime: tokio::runtime::Runtime,
+    _run_file: Option<RunFile>,
+}
+
+impl Standby {
+    fn begin(config: &Config) -> Outcome<Standby> {
+        let unstarted =
+            |error: std::io::Error| Trouble::new("cannot start the node's threads").because(error);
+        let listener =
+            TcpListener::bind(config.http).map_err(|error| serve::cannot_listen(config, &error))?;
+        let http = listener.local_addr().map_err(unstarted)?;
+        listener.set_nonblocking(true).map_err(unstarted)?;
+        let runtime = serve::runtime().map_err(unstarted)?;
+        let seen = Arc::<Mutex<LeaseState>>::default();
+        let answers = Arc::new(Answers { access: MetricsAccess::of(config)?, seen: Arc::clone(&seen) });
+        let listener = {
+            let _guard = runtime.enter();
+            tokio::net::TcpListener::from_std(listener).map_err(unstarted)?
+        };
+        runtime.spawn(listen(listener, answers));
+        let addresses = serve::Addresses { http, https: None, xmpp: None };
+        let run_file = serve::write_run_file(addresses, config);
+        Ok(Standby { http, seen, _runtime: runtime, _run_file: run_file })
+    }
+
+    fn see(&self, state: LeaseState) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.holder != state.holder {
+            let home = name_of_holder(&state.holder);
+            tracing::info!(home, term = state.term, "standing by: another node is the home");
+            service::says(&format!("standing by for {home}"));
+        }
+        *seen = state;
+    }
+}
+
+struct Answers {
+    access: MetricsAccess,
+    seen: Arc<Mutex<LeaseState>>,
+}
+
+async fn listen(listener: tokio::net::TcpListener, answers: Arc<Answers>) {
+    let places = Arc::new(Semaphore::new(REQUESTS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let answers = Arc::clone(&answers);
+                tokio::spawn(async move {
+                    let _place = place;
+                    // A client that goes away is no error.
+                    let _ = tokio::time::timeout(REQUEST, answers.serve(stream)).await;
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+impl Answers {
+    /// Answers one request.
+    async fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
+        let mut head = Vec::new();
+        while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+            if head.len() >= HEAD_BYTES || stream.read_buf(&mut head).await? == 0 {
+                return Ok(());
+            }
+        }
+        let (status, kind, body) = self.answer(&String::from_utf8_lossy(&head));
+        let answer = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+             Retry-After: 2\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    }
+
+    fn answer(&self, head: &str) -> (&'static str, &'static str, String) {
+        const TEXT: &str = "text/plain; charset=utf-8";
+        let mut words = head.split_whitespace();
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let is_read = method == "GET" || method == "HEAD";
+        let state = self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let home = name_of_holder(&state.holder);
+        match path {
+            "/healthz" if is_read => ("200 OK", TEXT, "standing by\n".into()),
+            STATUS_PATH | "/metrics" if is_read && !self.access.admits(&authorization(head)) => {
+                ("401 Unauthorized", TEXT, "needs the token of metrics_token_file\n".into())
+            }
+            STATUS_PATH if is_read => {
+                let status = json!({ "role": "standby", "lease": lease::describe(&state) });
+                ("200 OK", "application/json", status.to_string())
+            }
+            "/metrics" if is_read => {
+                let standbys = state.homes.iter().filter(|holder| **holder != state.holder).count() as u64;
+                let left = state.left_ms;
+                let metrics = Metrics::new(vec![Box::new(move || lease::figures(false, left, standbys))]);
+                ("200 OK", Format::Text.content_type(), metrics.write(Format::Text))
+            }
+            _ => (
+                "503 Service Unavailable",
+                TEXT,
+                format!("this node stands by; the home is the node {home}\n"),
+            ),
+        }
+    }
+}
+
+fn authorization(head: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    for (_, value) in fields.filter(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+        if let Ok(value) = HeaderValue::from_str(value.trim()) {
+            headers.insert(AUTHORIZATION, value);
+        }
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(answers: &Answers, line: &str) -> (&'static str, String) {
+        let (status, _, body) = answers.answer(&format!("{line} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        (status, body)
+    }
+
+    #[test]
+    fn a_standby_is_alive_but_not_ready_and_names_the_home() {
+        let homes = vec!["01 kith a".to_owned(), "02 kith b".to_owned()];
+        let state = LeaseState { holder: "01 kith a".into(), term: 7, left_ms: 3_000, homes };
+        let answers = Answers { access: MetricsAccess::Everybody, seen: Arc::new(Mutex::new(state)) };
+        assert_eq!(ask(&answers, "GET /healthz").0, "200 OK");
+        assert_eq!(ask(&answers, "GET /readyz").0, "503 Service Unavailable");
+        let (status, body) = ask(&answers, "GET /");
+        assert!(status.starts_with("503") && body.contains("kith a"), "{body}");
+        assert!(ask(&answers, "GET /cluster").1.contains("\"role\":\"standby\""));
+        assert!(ask(&answers, "POST /cluster/hand-over").0.starts_with("503"), "it has nothing to give");
+        let metrics = ask(&answers, "GET /metrics").1;
+        assert!(metrics.contains("kith_cluster_home 0") && metrics.contains("kith_cluster_standbys 1"));
+    }
+
+    #[test]
+    fn the_state_of_a_standby_needs_the_token() {
+        let access = MetricsAccess::Token("a-token-of-the-operator".into());
+        let answers = Answers { access, seen: Arc::default() };
+        for path in ["/cluster", "/metrics"] {
+            assert_eq!(ask(&answers, &format!("GET {path}")).0, "401 Unauthorized");
+            let head = |token: &str| format!("GET {path} HTTP/1.1\r\nauthorization: Bearer {token}\r\n\r\n");
+            assert_eq!(answers.answer(&head("a-token-of-the-operator")).0, "200 OK");
+            assert_eq!(answers.answer(&head("guessed")).0, "401 Unauthorized");
+        }
+    }
+
+    #[test]
+    fn no_head_panics() {
+        let answers = Answers { access: MetricsAccess::Everybody, seen: Arc::default() };
+        for head in ["", "\r\n\r\n", "GET", ": :\r\n: ", "GET / \u{0}\r\nauthorization:\u{7f}\r\n"] {
+            let _ = answers.answer(head);
+        }
+    }
+}

@@ -1,0 +1,762 @@
+//! A connection to PostgreSQL that blocks its thread, like SQLite's.
+//!
+//! Each connection has a runtime of its own, which runs while the thread waits. Statements are sent in order, so writes
+//! without an answer ([`Statement::put`]) travel together with the next statement that has one.
+//!
+//! **One writer.** Transactions that write hold an advisory lock of the database. The row of `lease` names the connection
+//! that wrote last and counts how often that changed, so each writer learns that another one has written.
+//!
+//! **A lost connection.** A statement fails with [`Error::Away`], and so does the rest of the transaction. The next
+//! transaction connects again, after a bounded pause. If the connection is lost while the answer of COMMIT is awaited, the
+//! new connection asks for the outcome by the number of the transaction (`pg_xact_status`).
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Config};
+
+use super::Params;
+use super::spelling;
+use super::tls::Tls;
+use super::value::Value;
+
+/// The reason why PostgreSQL did not do something.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("PostgreSQL is away: {0}")]
+    Away(String),
+    /// It may be stored or not.
+    #[error("the connection to PostgreSQL was lost during a commit, and its outcome cannot be read")]
+    Unknown,
+    #[error("another node has the lease of slot {slot}: its term is {term}, and this node's is {mine}")]
+    Fenced { slot: i64, term: i64, mine: i64 },
+    #[error("{}", explain(.0))]
+    Refused(Box<tokio_postgres::Error>),
+    #[error(transparent)]
+    Value(#[from] rusqlite::Error),
+}
+
+fn explain(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(error) => format!("{} ({})", error.message(), error.code().code()),
+        None => with_sources(error),
+    }
+}
+
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text = format!("{text}: {source}");
+        next = source.source();
+    }
+    text
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Error {
+        let is_away = match error.code() {
+            // A standby answers a write with the last one.
+            Some(code) => {
+                [
+                    &SqlState::ADMIN_SHUTDOWN,
+                    &SqlState::CRASH_SHUTDOWN,
+                    &SqlState::CANNOT_CONNECT_NOW,
+                    &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                    &SqlState::READ_ONLY_SQL_TRANSACTION,
+                ]
+                .contains(&code)
+                    || code.code().starts_with("08")
+            }
+            None => {
+                error.is_closed()
+                    || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>())
+            }
+        };
+        if is_away { Error::Away(explain(&error)) } else { Error::Refused(Box::new(error)) }
+    }
+}
+
+impl Error {
+    /// The disk of the server is full.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(self, Error::Refused(error) if error.code() == Some(&SqlState::DISK_FULL))
+    }
+
+    /// Nothing of the transaction is stored, and it may succeed on a new connection.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self, Error::Away(_))
+    }
+
+    /// Whether every other write fails, too.
+    pub(crate) fn concerns_all(&self) -> bool {
+        match self {
+            Error::Away(_) | Error::Unknown | Error::Fenced { .. } => true,
+            // Out of resources, of locks, or an error of the system.
+            Error::Refused(error) => error.code().is_some_and(|code| {
+                ["53", "55", "58", "40"].iter().any(|class| code.code().starts_with(class))
+            }),
+            Error::Value(_) => false,
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// Where the database is, and how to reach it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    config: Config,
+    tls: Tls,
+    /// For error messages: without the password.
+    pub(crate) name: String,
+    /// Each transaction that writes fails unless the lease has this term; 0: it needs no lease.
+    term: Arc<AtomicI64>,
+}
+
+/// The server ends a statement after this time.
+const STATEMENT: Duration = Duration::from_secs(30);
+/// A writer waits so long for another one.
+const LOCK: Duration = Duration::from_secs(10);
+/// The server ends a transaction whose client does nothing for so long, so that a frozen node keeps no lock.
+const IDLE: Duration = Duration::from_secs(5);
+/// The client ends a connection that gives no answer for so long.
+const SILENCE: Duration = Duration::from_secs(35);
+const CONNECT: Duration = Duration::from_secs(3);
+/// A transaction waits so long for a server that has just gone away.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The pause between two attempts to connect grows from the first to the second.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+/// So long is the outcome of a commit asked for.
+const RESOLVE: Duration = Duration::from_secs(15);
+/// Statements that a connection keeps.
+const STATEMENTS: usize = 1_024;
+/// Begins a transaction and takes the lock of the one writer. The key is "Kith" in ASCII and the slot.
+pub(crate) const BEGIN_LOCKED: &str = "BEGIN; SELECT pg_advisory_xact_lock(5434002415424634880)";
+/// The only slot.
+const SLOT: i64 = 0;
+
+impl Place {
+    /// Parses `postgres://user:password@host/name?sslmode=…&sslrootcert=…`.
+    pub(crate) fn parse(url: &str) -> std::result::Result<Place, String> {
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let mut roots = None;
+        let mut kept = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=') {
+                Some(("sslrootcert", path)) => roots = Some(std::path::PathBuf::from(path)),
+                // Each TLS connection is verified in full.
+                Some(("sslmode", "verify-full" | "verify-ca")) => kept.push("sslmode=require"),
+                _ => kept.push(pair),
+            }
+        }
+        let url = if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) };
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| with_sources(&error))?;
+        if config.get_dbname().is_none() {
+            return Err("it names no database: postgres://user@host/NAME".into());
+        }
+        config.connect_timeout(CONNECT).application_name("kith").tcp_user_timeout(Duration::from_secs(10));
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
+        let name = format!("postgres://{}", rest.rsplit_once('@').map_or(rest, |(_, place)| place));
+        Ok(Place { config, tls: Tls::new(roots.as_deref())?, name, term: Arc::default() })
+    }
+
+    /// This place, whose connections have the name in `pg_stat_activity`. Both share the term.
+    pub(crate) fn named(&self, name: &str) -> Place {
+        let mut place = self.clone();
+        place.config.application_name(name);
+        place
+    }
+
+    /// The term that transactions need, of all connections with this place.
+    pub(crate) fn term(&self) -> &AtomicI64 {
+        &self.term
+    }
+}
+
+pub(crate) struct Connection {
+    /// None only while it is dropped.
+    runtime: Option<Runtime>,
+    place: Place,
+    inner: RefCell<Inner>,
+}
+
+type Answer = std::result::Result<u64, tokio_postgres::Error>;
+type Sent = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+enum Pending {
+    Waits(Sent),
+    /// The connection had ended.
+    Has(Answer),
+}
+
+struct Inner {
+    client: Option<Arc<Client>>,
+    /// Counts connections.
+    generation: u64,
+    statements: HashMap<String, Arc<Prepared>>,
+    /// Sent, in order, and not answered yet.
+    pending: Vec<Pending>,
+    open: Open,
+    /// Open savepoints.
+    depth: u32,
+    has_written: bool,
+    pipelines: bool,
+    /// When the server went away, the next attempt to connect, and the pause after that one.
+    away: Option<(Instant, Instant, Duration)>,
+    /// This connection in `lease`.
+    id: i64,
+    lease: Lease,
+    /// How often this connection has counted `lease.version` up.
+    own: i64,
+    /// Makes each version that is not this connection's another one.
+    strange: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    Read,
+    Write,
+    /// The connection was lost in a transaction.
+    Broken,
+}
+
+/// The row of `lease` at the begin of the transaction.
+#[derive(Default)]
+struct Lease {
+    version: i64,
+    writer: i64,
+    transaction: String,
+}
+
+pub(crate) struct Prepared {
+    text: String,
+    /// With the generation of its connection.
+    statement: Mutex<Option<(u64, tokio_postgres::Statement)>>,
+}
+
+pub(crate) struct Statement<'c> {
+    db: &'c Connection,
+    prepared: Arc<Prepared>,
+}
+
+pub(crate) struct Rows {
+    rows: Vec<tokio_postgres::Row>,
+    next: usize,
+}
+
+impl Rows {
+    pub(crate) fn next(&mut self) -> Option<&tokio_postgres::Row> {
+        self.next += 1;
+        self.rows.get(self.next - 1)
+    }
+}
+
+impl Statement<'_> {
+    pub(crate) fn execute(&mut self, values: impl Params) -> Result<usize> {
+        self.db.execute(&self.prepared, values.values()?)
+    }
+
+    pub(crate) fn put(&mut self, values: impl Params) -> Result<()> {
+        if !self.db.inner.borrow().pipelines || self.db.is_autocommit() {
+            return self.execute(values).map(drop);
+        }
+        let values = values.values()?;
+        let (client, statement) = self.db.statement(&self.prepared, &values)?;
+        self.db.inner.borrow_mut().has_written = true;
+        self.db.send(Box::pin(async move { client.execute_raw(&statement, values).await }));
+        Ok(())
+    }
+
+    pub(crate) fn query(&mut self, values: impl Params) -> Result<Rows> {
+        let values = values.values()?;
+        // Statements with RETURNING write. Their first word tells.
+        let writes = !self.prepared.text.trim_start().starts_with("SELECT");
+        self.db.writing(writes, |db| db.rows(&self.prepared, &values)).map(|rows| Rows { rows, next: 0 })
+    }
+}
+
+impl Connection {
+    /// Connects. Blocks.
+    pub(crate) fn open(place: &Place) -> Result<Connection> {
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::Away(format!("no runtime: {error}")))?;
+        let id = RandomState::new().hash_one(thread::current().id()) as i64;
+        let db = Connection {
+            runtime: Some(runtime),
+            place: place.clone(),
+            inner: RefCell::new(Inner {
+                client: None,
+                generation: 0,
+                statements: HashMap::new(),
+                pending: Vec::new(),
+                open: Open::Nothing,
+                depth: 0,
+                has_written: false,
+                pipelines: true,
+                away: None,
+                id,
+                lease: Lease::default(),
+                own: 0,
+                strange: 0,
+            }),
+        };
+        db.connect()?;
+        Ok(db)
+    }
+
+    /// Whether [`Statement::put`] may wait for its answer later. Returns the former choice.
+    pub(crate) fn set_pipelining(&self, on: bool) -> bool {
+        std::mem::replace(&mut self.inner.borrow_mut().pipelines, on)
+    }
+
+    pub(crate) fn is_autocommit(&self) -> bool {
+        self.inner.borrow().open == Open::Nothing
+    }
+
+    pub(crate) fn prepare(&self, sql: &str) -> Statement<'_> {
+        let mut inner = self.inner.borrow_mut();
+        let prepared = match inner.statements.get(sql) {
+            Some(prepared) => Arc::clone(prepared),
+            None => {
+                if inner.statements.len() >= STATEMENTS {
+                    inner.statements.clear();
+                }
+                let text = spelling::postgres(sql);
+                let prepared = Arc::new(Prepared { text, statement: Mutex::new(None) });
+                inner.statements.insert(sql.to_owned(), Arc::clone(&prepared));
+                prepared
+            }
+        };
+        Statement { db: self, prepared }
+    }
+
+    /// Runs a statement that no cache of a store depends on: it is not counted as a write, and takes no lock of the writer.
+    pub(crate) fn ask(&self, sql: &str, values: impl Params) -> Result<Vec<tokio_postgres::Row>> {
+        self.rows(&self.prepare(sql).prepared, &values.values()?)
+    }
+
+    pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
+        let client = self.client()?;
+        self.wait(client.batch_execute(sql))
+    }
+
+    pub(crate) fn begin_read(&self) -> Result<()> {
+        let client = self.begin()?;
+        self.inner.borrow_mut().open = Open::Read;
+        self.send_batch(client, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        Ok(())
+    }
+
+    pub(crate) fn begin_write(&self) -> Result<()> {
+        self.begin_write_of(self.place.term.load(SeqCst))
+    }
+
+    /// Also if this node's term has ended.
+    pub(crate) fn begin_write_of_any_term(&self) -> Result<()> {
+        self.begin_write_of(0)
+    }
+
+    /// `required`: the term that the lease must have, or 0.
+    fn begin_write_of(&self, required: i64) -> Result<()> {
+        if self.inner.borrow().open == Open::Write {
+            let depth = self.inner.borrow().depth + 1;
+            self.execute_batch(&format!("SAVEPOINT kith_{depth}"))?;
+            self.inner.borrow_mut().depth = depth;
+            return Ok(());
+        }
+        let client = self.begin()?;
+        self.inner.borrow_mut().open = Open::Write;
+        let began = self.begin_locked(client, required);
+        if began.is_err() {
+            _ = self.rollback();
+        }
+        began
+    }
+
+    fn begin_locked(&self, client: Arc<Client>, required: i64) -> Result<()> {
+        self.send_batch(client, BEGIN_LOCKED);
+        // Of a new snapshot, because the wait for the lock may have been long.
+        let sql = "SELECT version, writer, term, pg_current_xact_id()::text FROM lease WHERE slot = 0";
+        let prepared = self.prepare(sql).prepared;
+        let rows = self.rows(&prepared, &[])?;
+        self.answers()?;
+        let row = rows.first().ok_or_else(|| Error::Away("the row of the lease is missing".into()))?;
+        let term: i64 = row.try_get(2)?;
+        let mut inner = self.inner.borrow_mut();
+        inner.lease =
+            Lease { version: row.try_get(0)?, writer: row.try_get(1)?, transaction: row.try_get(3)? };
+        inner.has_written = false;
+        match required {
+            0 => Ok(()),
+            mine if mine == term => Ok(()),
+            mine => Err(Error::Fenced { slot: SLOT, term, mine }),
+        }
+    }
+
+    /// Call in a transaction that writes.
+    pub(crate) fn data_version(&self) -> i64 {
+        let mut inner = self.inner.borrow_mut();
+        if inner.lease.writer == inner.id {
+            return inner.lease.version - inner.own;
+        }
+        // The other one may write again without counting.
+        inner.strange -= 1;
+        inner.strange
+    }
+
+    pub(crate) fn commit(&self) -> Result<()> {
+        let (open, depth) = (self.inner.borrow().open, self.inner.borrow().depth);
+        match open {
+            Open::Nothing => Ok(()),
+            Open::Read => {
+                let client = self.inner.borrow().client.clone();
+                self.inner.borrow_mut().open = Open::Nothing;
+                if let Some(client) = client {
+                    self.send_batch(client, "COMMIT");
+                    self.run_briefly();
+                }
+                Ok(())
+            }
+            Open::Broken => {
+                self.rollback()?;
+                Err(Error::Away("the connection was lost in the transaction".into()))
+            }
+            Open::Write if depth > 0 => {
+                self.execute_batch(&format!("RELEASE kith_{depth}"))?;
+                self.inner.borrow_mut().depth = depth - 1;
+                Ok(())
+            }
+            Open::Write => self.commit_write(),
+        }
+    }
+
+    fn commit_write(&self) -> Result<()> {
+        let (id, counts) = {
+            let inner = self.inner.borrow();
+            (inner.id, inner.has_written && inner.lease.writer != inner.id)
+        };
+        if counts {
+            let sql = sql!("UPDATE lease SET version = version + 1, writer = $1 WHERE slot = 0");
+            self.execute(&self.prepare(sql).prepared, [id].values()?)?;
+        }
+        let client = self.client()?;
+        let committed = self.wait(client.batch_execute("COMMIT"));
+        let written = self.answers();
+        match committed {
+            Ok(()) => {
+                self.inner.borrow_mut().open = Open::Nothing;
+                written?; // a failed write has turned the commit into a rollback
+                if counts {
+                    self.inner.borrow_mut().own += 1;
+                }
+                Ok(())
+            }
+            Err(Error::Away(why)) => {
+                self.inner.borrow_mut().open = Open::Nothing;
+                let outcome = self.resolve(why);
+                if counts && outcome.is_ok() {
+                    self.inner.borrow_mut().own += 1;
+                }
+                outcome
+            }
+            Err(error) => Err(error), // the server has refused it, and the transaction is rolled back by the caller
+        }
+    }
+
+    /// Asks for the outcome of a commit whose answer was lost.
+    fn resolve(&self, why: String) -> Result<()> {
+        let transaction = self.inner.borrow().lease.transaction.clone();
+        let began = Instant::now();
+        while began.elapsed() < RESOLVE {
+            let asked = self.connect().and_then(|()| {
+                let status = self.prepare(sql!("SELECT pg_xact_status($1::xid8)")).prepared;
+                self.rows(&status, &[transaction.as_str()].values()?)
+            });
+            match asked {
+                Ok(rows) => {
+                    match rows.first().map(|row| row.try_get::<_, Option<&str>>(0)).transpose()?.flatten() {
+                        Some("committed") => return Ok(()),
+                        Some("aborted") => return Err(Error::Away(why)),
+                        Some(_) => {} // the server still works on it
+                        None => return Err(Error::Unknown),
+                    }
+                }
+                // The number is one of the future: the server that has taken over has never seen it.
+                Err(Error::Refused(error)) if error.code() == Some(&SqlState::INVALID_PARAMETER_VALUE) => {
+                    return Err(Error::Away(why));
+                }
+                Err(_) => {}
+            }
+            thread::sleep(PAUSES[0]);
+        }
+        Err(Error::Unknown)
+    }
+
+    pub(crate) fn rollback(&self) -> Result<()> {
+        let (open, depth) = (self.inner.borrow().open, self.inner.borrow().depth);
+        if open == Open::Write && depth > 0 {
+            self.execute_batch(&format!("ROLLBACK TO kith_{depth}; RELEASE kith_{depth}"))?;
+            self.inner.borrow_mut().depth = depth - 1;
+            return Ok(());
+        }
+        {
+            let mut inner = self.inner.borrow_mut();
+            inner.pending.clear();
+            inner.open = Open::Nothing;
+            inner.depth = 0;
+        }
+        let client = self.inner.borrow().client.clone();
+        match client {
+            Some(client) if open != Open::Broken => self.wait(client.batch_execute("ROLLBACK")),
+            _ => Ok(()),
+        }
+    }
+
+    fn execute(&self, prepared: &Prepared, values: Vec<Value>) -> Result<usize> {
+        self.writing(true, |db| {
+            let (client, statement) = db.statement(prepared, &values)?;
+            let count = db.wait(client.execute_raw(&statement, values))?;
+            Ok(count as usize)
+        })
+    }
+
+    fn rows(&self, prepared: &Prepared, values: &[Value]) -> Result<Vec<tokio_postgres::Row>> {
+        let (client, statement) = self.statement(prepared, values)?;
+        let values: Vec<_> =
+            values.iter().map(|value| value as &(dyn tokio_postgres::types::ToSql + Sync)).collect();
+        self.wait(client.query(&statement, &values))
+    }
+
+    /// A write without a transaction gets one, because of the lock.
+    fn writing<T>(&self, writes: bool, does: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        if !writes {
+            return does(self);
+        }
+        if !self.is_autocommit() {
+            self.inner.borrow_mut().has_written = true;
+            return does(self);
+        }
+        self.begin_write()?;
+        self.inner.borrow_mut().has_written = true;
+        let done = does(self);
+        match done {
+            Ok(value) => self.commit().map(|()| value),
+            Err(error) => {
+                _ = self.rollback();
+                Err(error)
+            }
+        }
+    }
+
+    /// Prepares it if this connection has not done so.
+    fn statement(
+        &self,
+        prepared: &Prepared,
+        values: &[Value],
+    ) -> Result<(Arc<Client>, tokio_postgres::Statement)> {
+        let client = self.client()?;
+        let generation = self.inner.borrow().generation;
+        let mut kept = prepared.statement.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, statement)) = &*kept
+            && *of == generation
+        {
+            return Ok((client, statement.clone()));
+        }
+        let types: Vec<Type> = values.iter().map(|value| value.kind.postgres()).collect();
+        let statement = self.wait(client.prepare_typed(&prepared.text, &types))?;
+        *kept = Some((generation, statement.clone()));
+        Ok((client, statement))
+    }
+
+    fn send_batch(&self, client: Arc<Client>, sql: &'static str) {
+        self.send(Box::pin(async move { client.batch_execute(sql).await.map(|()| 0) }));
+    }
+
+    /// Sends it with the next statement that is waited for.
+    fn send(&self, mut statement: Sent) {
+        // The first poll hands the request to the connection, in order.
+        let answer = match statement.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => Pending::Waits(statement),
+            Poll::Ready(answer) => Pending::Has(answer),
+        };
+        self.inner.borrow_mut().pending.push(answer);
+    }
+
+    /// The first error of the writes that were sent.
+    fn answers(&self) -> Result<()> {
+        let pending = std::mem::take(&mut self.inner.borrow_mut().pending);
+        if pending.is_empty() {
+            return Ok(());
+        }
+        self.wait(async {
+            let mut outcome = Ok(());
+            for statement in pending {
+                let answer = match statement {
+                    Pending::Waits(statement) => statement.await,
+                    Pending::Has(answer) => answer,
+                };
+                outcome = outcome.and(answer.map(drop));
+            }
+            outcome
+        })
+    }
+
+    fn begin(&self) -> Result<Arc<Client>> {
+        let read_before = {
+            let mut inner = self.inner.borrow_mut();
+            inner.open = Open::Nothing;
+            inner.depth = 0;
+            std::mem::take(&mut inner.pending)
+        };
+        drop(read_before); // begins and ends of reads
+        self.run_briefly();
+        let is_live = self.inner.borrow().client.as_ref().is_some_and(|client| !client.is_closed());
+        if !is_live {
+            self.reconnect()?;
+        }
+        self.client()
+    }
+
+    /// Waits up to [`PATIENCE`] for a server that has just gone away. Later calls fail at once between attempts.
+    fn reconnect(&self) -> Result<()> {
+        let now = Instant::now();
+        let (since, mut next, mut pause) = self.inner.borrow().away.unwrap_or((now, now, PAUSES[0]));
+        if now < next && now.duration_since(since) > PATIENCE {
+            return Err(Error::Away("it was away a moment ago".into()));
+        }
+        loop {
+            thread::sleep(next.saturating_duration_since(Instant::now()));
+            let connected = self.connect();
+            if connected.is_ok() {
+                self.inner.borrow_mut().away = None;
+                tracing::info!(place = self.place.name, "connected to PostgreSQL again");
+                return Ok(());
+            }
+            pause = (pause * 2).min(PAUSES[1]);
+            next = Instant::now() + pause;
+            self.inner.borrow_mut().away = Some((since, next, pause));
+            if since.elapsed() > PATIENCE {
+                return connected;
+            }
+        }
+    }
+
+    fn connect(&self) -> Result<()> {
+        self.inner.borrow_mut().client = None;
+        let (config, tls) = (self.place.config.clone(), self.place.tls.clone());
+        let settings = format!(
+            "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}; \
+             SET client_min_messages = warning; SET synchronous_commit = on; SET jit = off; \
+             SET standard_conforming_strings = on",
+            STATEMENT.as_millis(),
+            LOCK.as_millis(),
+            IDLE.as_millis()
+        );
+        let client = self.wait(async move {
+            let (client, connection) = config.connect(tls).await?;
+            tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::debug!(%error, "a connection to PostgreSQL has ended");
+                }
+            });
+            client.batch_execute(&settings).await?;
+            Ok(client)
+        })?;
+        let mut inner = self.inner.borrow_mut();
+        inner.client = Some(Arc::new(client));
+        inner.generation += 1;
+        Ok(())
+    }
+
+    fn client(&self) -> Result<Arc<Client>> {
+        let (open, client) = {
+            let inner = self.inner.borrow();
+            (inner.open, inner.client.clone())
+        };
+        match client {
+            Some(client) if !client.is_closed() => Ok(client),
+            _ if open == Open::Nothing => {
+                self.reconnect()?;
+                self.inner.borrow().client.clone().ok_or_else(|| Error::Away("not connected".into()))
+            }
+            _ => {
+                self.lose();
+                Err(Error::Away("the connection was lost".into()))
+            }
+        }
+    }
+
+    /// Sends what waits to be sent, and notices that the server has ended the connection.
+    fn run_briefly(&self) {
+        let yields = async {
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+            Ok(())
+        };
+        // It has no error of its own.
+        _ = self.wait(yields);
+    }
+
+    fn lose(&self) {
+        let mut inner = self.inner.borrow_mut();
+        inner.client = None;
+        inner.pending.clear();
+        if inner.open != Open::Nothing {
+            inner.open = Open::Broken;
+        }
+    }
+
+    fn wait<T: Send>(
+        &self,
+        future: impl Future<Output = std::result::Result<T, tokio_postgres::Error>> + Send,
+    ) -> Result<T> {
+        let runtime = self.runtime.as_ref().expect("it ends with the connection");
+        let bounded = async { tokio::time::timeout(SILENCE, future).await };
+        let answer = match Handle::try_current() {
+            Err(_) => runtime.block_on(bounded),
+            // An administrative request on a thread of another runtime, which must not run this one.
+            Ok(_) => thread::scope(|scope| scope.spawn(|| runtime.block_on(bounded)).join())
+                .map_err(|_| Error::Away("the thread of a statement panicked".into()))?,
+        };
+        match answer.map(|answer| answer.map_err(Error::from)) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => {
+                if error.is_away() {
+                    self.lose();
+                }
+                Err(error)
+            }
+            Err(_) => {
+                self.lose();
+                Err(Error::Away(format!("no answer for {} s", SILENCE.as_secs())))
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // A runtime must not wait for its tasks on a thread of another runtime.
+        if let Some(runtime) = self.runtime.take() {
+            self.inner.borrow_mut().client = None;
+            runtime.shutdown_background();
+        }
+    }
+}

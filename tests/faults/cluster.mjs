@@ -1,0 +1,293 @@
+// The processes and links of a topology, and what the faults do to them.
+
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '../attacks/client.mjs';
+import { Disk } from './disk.mjs';
+import { Link } from './link.mjs';
+import { Nats, Node, ownPort, Postgres, pause, until } from './processes.mjs';
+import { tokenOf } from './token.mjs';
+
+export const SITE = 'faults';
+/** How long a user stays present after the last session was lost. Short, because rounds are. */
+export const GRACE_MS = 4_000;
+
+/** Members write as fast as they like. */
+const SETTINGS = {
+  KITH_XMPP_LISTEN: 'off',
+  KITH_CALLS_LISTEN: '127.0.0.1:0',
+  KITH_PUSH_ENABLED: 'false',
+  KITH_LIMITS_SEND_BURST: '0',
+  KITH_LIMITS_SEND_PER_MINUTE: '0',
+  KITH_LIMITS_COMMAND_BURST: '0',
+  KITH_LIMITS_COMMAND_PER_MINUTE: '0',
+  KITH_LIMITS_SITE_SENDS_PER_SECOND: '0',
+  KITH_LIMITS_REQUESTS_PER_USER: '0',
+  KITH_PRESENCE_GRACE: `${GRACE_MS / 1_000}s`,
+  KITH_STOP_GRACE: '2s',
+  KITH_STOP_SPREAD: '2s',
+  KITH_EDGE_WORKERS: '2',
+};
+
+/** After this time without a fault, a cluster that does not serve has not recovered. */
+const RECOVERS_MS = 60_000;
+
+export class Cluster {
+  static async start(topology) {
+    const root = await mkdtemp(join(tmpdir(), 'kith-faults-'));
+    // PostgreSQL runs as another user, and must reach its directory below this one.
+    await chmod(root, 0o711);
+    await mkdir(join(root, 'run'), { mode: 0o700 });
+    const cluster = new Cluster(topology, root);
+    try {
+      await cluster.#build();
+    } catch (error) {
+      await cluster.stop({ keep: true });
+      throw new Error(`the cluster does not start; its data and logs: ${root}`, { cause: error });
+    }
+    return cluster;
+  }
+
+  constructor(topology, root) {
+    this.topology = topology;
+    this.root = root;
+    this.processes = new Map();
+    /** By name: `members/NODE`, `nats/NODE`, `postgres/NODE`. The links of a node with all servers of NATS count as one. */
+    this.links = new Map();
+    /** The disks of homes, by the name of the node. Empty without the option `smallDisks`. */
+    this.disks = new Map();
+  }
+
+  get nodes() {
+    return [...this.processes.values()].filter(one => one instanceof Node);
+  }
+
+  get homes() {
+    return this.nodes.filter(({ name }) => name.startsWith('home'));
+  }
+
+  /** The nodes that serve members. With a standby, members are on fronts only. */
+  get serving() {
+    return this.homes.length > 1 ? this.nodes.filter(one => !this.homes.includes(one)) : this.nodes;
+  }
+
+  /** Host and port where members reach a node. */
+  addressOf(node) {
+    return `127.0.0.1:${this.links.get(`members/${node.name}`)[0].port}`;
+  }
+
+  async #build() {
+    const { homes, fronts, nats, database } = this.topology;
+    const names = (name, count) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
+    if (database === 'postgres') await this.#add(new Postgres('postgres', this.root));
+    const servers = [];
+    const program = nats > 0 && (await Nats.program());
+    const routes = [];
+    for (let at = 0; at < nats; at += 1) routes.push(await ownPort());
+    for (const [at, name] of names('nats', nats).entries()) {
+      const port = await ownPort();
+      servers.push(port);
+      await this.#add(new Nats(name, this.root, { program, port, route: routes[at], routes }));
+    }
+    const secret = join(this.root, 'cluster.secret');
+    await writeFile(secret, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+    for (const name of [...names('home', homes), ...names('front', fronts)]) {
+      const node = await this.#node(name, servers, secret);
+      await this.#linked(`members/${name}`, [node.port]);
+      await this.#add(node);
+      if (name === 'home-1') await this.#settle(node);
+    }
+    await this.recovered();
+    for (const node of this.serving) await this.#knowsSite(node);
+  }
+
+  /** A node that is not started yet, with its links to `servers` of NATS and to PostgreSQL. */
+  async #node(name, servers, secret) {
+    const { homes, database, smallDisks } = this.topology;
+    const isHome = name.startsWith('home');
+    const settings = { ...SETTINGS };
+    const flags = [];
+    const node = new Node(name, this.root, { port: await ownPort(), settings, flags });
+    if (servers.length > 0) {
+      const ports = await this.#linked(`nats/${name}`, servers);
+      const urls = ports.map(port => `nats://${Nats.USER}:${Nats.PASSWORD}@127.0.0.1:${port}`);
+      settings.KITH_CLUSTER_NATS = urls.join(',');
+      settings.KITH_CLUSTER_NAME = name;
+      settings.KITH_CLUSTER_SECRET_FILE = secret;
+      flags.push('--role', isHome ? 'home' : 'front');
+    }
+    if (!isHome) return node;
+    if (database === 'postgres') settings.KITH_DATABASE = await this.#database(name);
+    // Homes that take each other's place have the same files.
+    if (homes > 1) settings.KITH_FILES_FOLDER = join(this.root, 'files');
+    if (smallDisks && database === 'sqlite') this.disks.set(name, await Disk.mount(node.data));
+    return node;
+  }
+
+  async #add(process) {
+    this.processes.set(process.name, process);
+    await process.start();
+  }
+
+  /** Opens a link to each port. Returns the ports of the links. */
+  async #linked(name, ports) {
+    const links = [];
+    for (const to of ports) {
+      const port = await ownPort();
+      links.push(Object.assign(await Link.open(port, to), { port }));
+    }
+    this.links.set(name, links);
+    return links.map(({ port }) => port);
+  }
+
+  async #database(name) {
+    const dir = join(this.root, 'link', name);
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const link = await Link.open(join(dir, '.s.PGSQL.5432'), this.processes.get('postgres').socket);
+    this.links.set(`postgres/${name}`, [link]);
+    return `postgres://kith@${encodeURIComponent(dir)}/postgres`;
+  }
+
+  /** Adds the site of the members. */
+  async #settle(home) {
+    const site = JSON.parse(await home.command('site', 'add', SITE, '--mode', 'open', '--json'));
+    this.secret = site.secret;
+    await home.command('site', 'set', SITE, 'requests.on=false', 'trust.on=false', 'raid.new_per_minute=0');
+  }
+
+  /** The home finds a new site within a second, and its fronts a moment later. */
+  async #knowsSite(node) {
+    await until(`${node.name} to know the site`, () =>
+      this.enter('m01', node).then(
+        client => {
+          client.say({ t: 'bye' });
+          client.leave();
+          return true;
+        },
+        () => false,
+      ),
+    );
+  }
+
+  token(user) {
+    return tokenOf(user, this.secret);
+  }
+
+  /** A fresh client, which knows nothing. `node`: any that serves. */
+  enter(user, node = this.serving[0]) {
+    return Client.enter(this.addressOf(node), { site: SITE, token: this.token(user) });
+  }
+
+  // -- faults --
+
+  /** The process of `home` and `standby` depends on which of them serves now. */
+  async #processOf(target) {
+    if (target !== 'home' && target !== 'standby') return this.processes.get(target);
+    const { homes } = this;
+    if (homes.length === 1) return homes[0];
+    const ready = await Promise.all(
+      homes.map(async home => home.isRunning && (await home.get('/readyz'))?.ok),
+    );
+    const serving = homes[Math.max(0, ready.indexOf(true))];
+    return target === 'home' ? serving : homes.find(home => home !== serving);
+  }
+
+  /** Carries a fault out, and ends when it is healed. Returns the name of the node whose members it may disconnect. */
+  async suffer({ kind, target, lasts, delay }) {
+    if (target.includes('/')) {
+      const [what, name] = target.split('/');
+      const node = (await this.#processOf(name)).name;
+      if (what === 'disk') {
+        const disk = this.disks.get(node);
+        await disk.fill();
+        await pause(lasts);
+        await disk.free();
+        return undefined;
+      }
+      const links = this.links.get(`${what}/${node}`);
+      for (const link of links) {
+        if (kind === 'cut') link.cut();
+        if (kind === 'stall') link.stall();
+        if (kind === 'delay') link.slow(delay);
+      }
+      await pause(lasts);
+      for (const link of links) link.heal();
+      return what === 'members' ? node : undefined;
+    }
+    const process = await this.#processOf(target);
+    switch (kind) {
+      case 'kill':
+        await process.kill();
+        await pause(lasts);
+        await process.start();
+        break;
+      case 'restart':
+        await process.stop();
+        await pause(lasts);
+        await process.start();
+        break;
+      case 'freeze':
+        process.freeze();
+        await pause(lasts);
+        process.thaw();
+        break;
+      case 'drain':
+        await process.command('cluster', 'drain');
+        return undefined;
+      case 'take over':
+        await process.takeOver();
+        // Its promise is that nobody notices.
+        return undefined;
+    }
+    return process.name;
+  }
+
+  /** Waits until the home serves and each front has a link. */
+  async recovered() {
+    const missing = async () => {
+      const serve = await Promise.all(this.nodes.map(async node => [node, await node.serves()]));
+      const away = serve.filter(([, serves]) => !serves).map(([node]) => node);
+      const standbys = away.filter(node => this.homes.includes(node) && node.isRunning);
+      if (standbys.length === this.homes.length - 1) return away.filter(node => !standbys.includes(node));
+      return away;
+    };
+    let away = [];
+    await until(
+      'the cluster to recover',
+      async () => {
+        away = await missing();
+        return away.length === 0;
+      },
+      RECOVERS_MS,
+    ).catch(error => {
+      throw new Error(`${error.message}: ${away.map(({ name }) => name).join(', ')}`);
+    });
+  }
+
+  /** What no process may do: panic, or end by a signal that nobody sent. */
+  crashes() {
+    const found = [];
+    for (const node of this.nodes) {
+      const PANIC = 101;
+      for (const end of node.ends.splice(0)) {
+        if (typeof end === 'string' || end === PANIC)
+          found.push({ rule: 'crashed', text: `${node.name}: ${end}` });
+      }
+      const panic = /^.*panicked at.*$/m.exec(node.log());
+      if (panic) found.push({ rule: 'crashed', text: `${node.name}: ${panic[0]}` });
+    }
+    return found;
+  }
+
+  async stop({ keep = false } = {}) {
+    for (const process of [...this.processes.values()].reverse()) {
+      process.thaw();
+      await (process instanceof Postgres ? process.stop() : process.kill());
+    }
+    for (const [name, disk] of this.disks) await disk.unmount(keep && join(this.root, `${name}.data`));
+    for (const links of this.links.values()) for (const link of links) await link.close();
+    if (!keep) await rm(this.root, { recursive: true, force: true });
+  }
+}

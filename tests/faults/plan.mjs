@@ -1,0 +1,104 @@
+// The faults of one round: which ones, when, and for how long. A seed and a topology decide them.
+
+import { Random } from './random.mjs';
+
+/**
+ * The topologies that a run goes through, by name. Of several homes one serves, and the others stand by. Without fronts, the
+ * node runs alone.
+ */
+export const TOPOLOGIES = {
+  single: { homes: 1, fronts: 0, nats: 0, database: 'sqlite' },
+  sqlite: { homes: 1, fronts: 2, nats: 1, database: 'sqlite' },
+  postgres: { homes: 1, fronts: 2, nats: 1, database: 'postgres' },
+  standby: { homes: 2, fronts: 2, nats: 1, database: 'postgres' },
+};
+
+/** Milliseconds from the begin of the traffic to the begin of a fault. */
+const BEGINS = [300, 4_000];
+/** How long each kind lasts, in milliseconds. Both sides of the three seconds after which a link ends. */
+const LASTS = {
+  kill: [200, 4_000],
+  restart: [200, 3_000],
+  freeze: [500, 6_000],
+  cut: [200, 5_000],
+  stall: [500, 6_000],
+  delay: [1_000, 4_000],
+  fill: [500, 5_000],
+  drain: [0, 0],
+  'take over': [0, 0],
+};
+const MOST_FAULTS = 3;
+const DELAYS = [50, 400];
+
+/** All kinds of faults with their targets. `home` is the home that serves at that moment. */
+export function possibleFaults({ homes, fronts, nats, database, smallDisks }) {
+  const numbered = (name, count) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
+  const processes = [
+    'home',
+    ...(homes > 1 ? ['standby'] : []),
+    ...numbered('front', fronts),
+    ...numbered('nats', nats),
+  ];
+  const serving = fronts > 0 ? numbered('front', fronts) : ['home'];
+  const links = [
+    ...serving.map(node => `members/${node}`),
+    ...(nats > 0 ? ['home', ...numbered('front', fronts)].map(node => `nats/${node}`) : []),
+    ...(database === 'postgres' ? ['postgres/home'] : []),
+  ];
+  return [
+    ...processes.flatMap(target => [
+      { kind: 'kill', target },
+      { kind: 'freeze', target },
+    ]),
+    ...['home', ...numbered('front', fronts)].map(target => ({ kind: 'restart', target })),
+    ...(database === 'postgres' ? ['kill', 'restart'].map(kind => ({ kind, target: 'postgres' })) : []),
+    ...links.flatMap(target => ['cut', 'stall', 'delay'].map(kind => ({ kind, target }))),
+    ...(homes > 1 ? [{ kind: 'drain', target: 'home' }] : []),
+    ...(smallDisks && database === 'sqlite' ? [{ kind: 'fill', target: 'disk/home' }] : []),
+    ...(fronts === 0 ? [{ kind: 'take over', target: 'home' }] : []),
+  ];
+}
+
+/**
+ * The plan of a round. Half of the rounds have one fault, so that their pauses have one cause. `rows`: only faults of these rows
+ * of the table.
+ */
+export function planOf(seed, topology, rows = []) {
+  const random = new Random(seed);
+  const possible = possibleFaults(topology).filter(one => rows.length === 0 || rows.includes(rowOf(one)));
+  if (possible.length === 0) throw new Error(`${topology.name} has none of these faults: ${rows.join(', ')}`);
+  const targets = new Set(possible.map(({ target }) => target)).size;
+  const count = random.chance(0.5) ? 1 : Math.min(targets, random.between(2, MOST_FAULTS));
+  const faults = [];
+  while (faults.length < count) {
+    const { kind, target } = random.pick(possible);
+    // The end of one fault would heal another one of the same target.
+    if (faults.some(one => one.target === target)) continue;
+    const fault = { kind, target, at: random.between(...BEGINS), lasts: random.between(...LASTS[kind]) };
+    if (kind === 'delay') fault.delay = random.between(...DELAYS);
+    faults.push(fault);
+  }
+  faults.sort((one, other) => one.at - other.at);
+  return {
+    seed,
+    faults,
+    // One member signs out in each round, and returns in the next one.
+    leaver: random.next(),
+    leavesAt: random.between(300, 4_000),
+    returnsAt: random.between(0, 4_000),
+    // The seed of what members write and read.
+    traffic: random.between(1, 2 ** 31),
+  };
+}
+
+/** The row of a fault in the table of pauses: without the number of a process. */
+export function rowOf({ kind, target }) {
+  return `${kind} ${target.replace(/-\d+$/, '')}`;
+}
+
+export function described({ kind, target, at, lasts, delay }) {
+  const seconds = ms => `${(ms / 1_000).toFixed(1)} s`;
+  const by = delay === undefined ? '' : ` by ${delay} ms`;
+  const long = lasts > 0 ? ` for ${seconds(lasts)}` : '';
+  return `${kind} ${target}${by} at ${seconds(at)}${long}`;
+}
