@@ -192,15 +192,13 @@ test('an afternoon', async t => {
     }
     await omar.widget.say('Behind the shed');
     await lena.widget.sees('Behind the shed');
-    await message(lena.widget, 'Behind the shed').press('Enter');
-    await page.getByRole('menuitemcheckbox', { name: '🎉' }).click();
+    await lena.widget.act('Behind the shed', '🎉', 'menuitemcheckbox');
     await omar.widget.page.locator('kith-widget .reaction').waitFor();
   });
 
   await t.test('a thread below a message, and a poll', async () => {
     const { page } = omar.widget;
-    await message(omar.widget, 'Who has seen').press('Enter');
-    await page.getByRole('menuitem', { name: 'Reply in thread' }).click();
+    await omar.widget.act('Who has seen', 'Reply in thread');
     const reply = page.getByRole('textbox', { name: 'Reply in thread' });
     await reply.fill('It has a flat tyre, too');
     await reply.press('Enter');

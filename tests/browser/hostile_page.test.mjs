@@ -64,6 +64,8 @@ async function visit(user) {
 test('two members talk on it', async () => {
   const one = await visit('one');
   const two = await visit('two');
+  // Nobody finds a user who has not signed in yet.
+  await two.widget.page.getByText('No chats yet').waitFor();
   await one.widget.chatWith('two of the host');
   await one.widget.say('Can you hear me in here?');
   const row = two.widget.page.locator('kith-widget .chat-row', { hasText: 'one of the host' });

@@ -202,15 +202,13 @@ test('both members see a pinned message above the chat, and a click leads to it'
     await anna.say('The gate code is 4711');
     for (let n = 1; n <= 30; n++) await anna.say(`and line ${n}`);
     await mei.sees('and line 30');
-    await message(mei, 'gate code').press('Enter');
-    await mei.page.getByRole('menuitem', { name: 'Pin for everyone' }).click();
+    await mei.act('gate code', 'Pin for everyone');
     const bar = widget => widget.page.getByRole('button', { name: /Pinned message/ });
     for (const one of [anna, mei]) await bar(one).getByText('The gate code is 4711').waitFor();
     await bar(anna).click();
     await isOnScreen(anna, 'gate code');
     await assertAccessible(anna.page, 'a pinned message');
-    await message(anna, 'gate code').press('Enter');
-    await anna.page.getByRole('menuitem', { name: 'Unpin' }).click();
+    await anna.act('gate code', 'Unpin');
     for (const one of [anna, mei]) await bar(one).waitFor({ state: 'detached' });
   });
 });

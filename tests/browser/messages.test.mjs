@@ -49,8 +49,7 @@ test('an edit, a deletion and a reaction reach the other one at once', async () 
     await raj.page.getByText('Message deleted').first().waitFor();
     assert.ok(!(await raj.texts()).includes('Forget this one'));
 
-    await raj.message('The shed is open').press('Enter');
-    await raj.page.getByRole('menuitemcheckbox', { name: '👍' }).click();
+    await raj.act('The shed is open', '👍', 'menuitemcheckbox');
     const chip = ingrid.message('The shed is open').locator('.reaction');
     await chip.waitFor();
     assert.equal(await chip.getAttribute('aria-label'), '👍 from 1 person');

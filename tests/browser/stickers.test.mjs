@@ -72,12 +72,12 @@ test('a sticker from the picker of a thread is a reply in it', async () => {
     await anna.say('A new lake?');
     await raj.tab('Rooms').click();
     await raj.page.getByRole('textbox', { name: 'Search rooms' }).fill('Lake');
-    await inWidget(raj, '.room-row .row-main').filter({ hasText: 'Lakes' }).first().click();
-    await raj.page.getByRole('button', { name: 'Join' }).click();
+    const join = raj.page.getByRole('button', { name: 'Join' });
+    await raj.choose(inWidget(raj, '.room-row .row-main').filter({ hasText: 'Lakes' }), join);
+    await join.click();
     await raj.sees('A new lake?');
 
-    await inWidget(raj, '[data-message]').filter({ hasText: 'A new lake?' }).press('Enter');
-    await raj.page.getByRole('menuitem', { name: 'Reply in thread' }).click();
+    await raj.act('A new lake?', 'Reply in thread');
     await inWidget(raj, '.composer').getByRole('button', { name: 'Emoji' }).click();
     await raj.page.getByRole('radio', { name: 'Stickers' }).click();
     const choice = inWidget(raj, '.sticker-choice').nth(2);

@@ -32,8 +32,16 @@ export class Widget {
   async chatWith(name) {
     await this.tab('Contacts').click();
     await this.page.getByRole('textbox', { name: 'Search people' }).fill(name);
-    await this.page.locator('kith-widget .person-row .row-main', { hasText: name }).first().click();
-    await this.field.waitFor();
+    await this.choose(this.page.locator('kith-widget .person-row .row-main', { hasText: name }), this.field);
+  }
+
+  /** Clicks the first one of these rows, which opens `shown`. A list that is drawn again under the pointer takes no click. */
+  async choose(rows, shown) {
+    const click = async () => {
+      await rows.first().click();
+      await shown.waitFor({ timeout: 10_000 });
+    };
+    await click().catch(click);
   }
 
   /** Goes back from the chat to the list, if only one of them is visible. */
@@ -64,8 +72,8 @@ export class Widget {
   }
 
   /** Chooses an item of a message's menu by keyboard. */
-  async act(text, name) {
-    const item = this.page.getByRole('menuitem', { name, exact: true });
+  async act(text, name, role = 'menuitem') {
+    const item = this.page.getByRole(role, { name, exact: role === 'menuitem' });
     const open = async () => {
       await this.message(text).press('Enter');
       await item.waitFor({ timeout: 10_000 });
