@@ -5,11 +5,15 @@
 #   postgres.sh run [DIR]   starts a private server in DIR (default: a new temporary directory), prints its URL without a
 #                           database, and ends the server when the standard input ends. A temporary directory is removed.
 #                           KITH_POSTGRES_OPTIONS: more options of `postgres`, e.g. "-c fsync=off".
+#   postgres.sh copy FROM DIR
+#                           makes DIR a replica of the server that runs in FROM. What was in DIR is lost. Then `run DIR` starts it.
+#   postgres.sh promote DIR
+#                           the replica that runs in DIR becomes a server that takes writes.
 set -euo pipefail
 
 find_programs() {
   local dir
-  for dir in "${POSTGRES_BIN:-}" "$(dirname "$(command -v initdb || echo /)")" $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -Vr); do
+  for dir in "${POSTGRES_BIN:-}" "$(dirname "$(readlink -f "$(command -v initdb || echo /)")")" $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -Vr); do
     if [ -n "$dir" ] && [ -x "$dir/initdb" ] && [ -x "$dir/postgres" ]; then
       echo "$dir"
       return 0
@@ -47,6 +51,11 @@ as_user() {
   fi
 }
 
+choose_user() {
+  user=postgres
+  id "$user" >/dev/null 2>&1 || user=nobody
+}
+
 # Sends SIGINT (fast shutdown) to the server itself, not to the shell that has started it.
 stop() {
   kill -INT "$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)" 2>/dev/null || true
@@ -54,21 +63,40 @@ stop() {
   if [ "$2" = no ]; then rm -rf "$1"; fi
 }
 
+make_dir() {
+  mkdir -p "$1"
+  chmod 700 "$1"
+  if [ "$(id -u)" = 0 ]; then chown "$user" "$1"; fi
+  cd "$1"
+}
+
+copy() {
+  local bin from=$1 dir=$2
+  bin=$(programs)
+  choose_user
+  make_dir "$dir"
+  rm -rf "$dir/data"
+  as_user "$bin/pg_basebackup" -h "$from" -U kith -D "$dir/data" --write-recovery-conf --checkpoint=fast --no-sync
+}
+
+promote() {
+  local bin
+  bin=$(programs)
+  choose_user
+  as_user "$bin/pg_ctl" promote -D "$1/data" >/dev/null
+}
+
 run() {
   local bin
   keep=yes
   bin=$(programs)
-  user=postgres
-  id "$user" >/dev/null 2>&1 || user=nobody
+  choose_user
   dir=${1:-}
   if [ -z "$dir" ]; then
     dir=$(mktemp -d /tmp/kith-pg-XXXXXX)
     keep=no
   fi
-  mkdir -p "$dir"
-  chmod 700 "$dir"
-  if [ "$(id -u)" = 0 ]; then chown "$user" "$dir"; fi
-  cd "$dir"
+  make_dir "$dir"
   if [ ! -f "$dir/data/PG_VERSION" ]; then
     as_user "$bin/initdb" -D "$dir/data" -U kith -A trust -E UTF8 --locale=C --no-sync >"$dir/initdb.log" 2>&1 ||
       { cat "$dir/initdb.log" >&2; return 1; }
@@ -79,7 +107,7 @@ run() {
   server=$!
   trap 'stop "$dir" "$keep"' EXIT
   local tries=0
-  until [ -S "$dir/.s.PGSQL.5432" ] && grep -q "ready to accept connections" "$dir/log"; do
+  until [ -S "$dir/.s.PGSQL.5432" ] && grep -Eq "ready to accept (read-only )?connections" "$dir/log"; do
     tries=$((tries + 1))
     if [ $tries -gt 300 ] || ! kill -0 $server 2>/dev/null; then
       cat "$dir/log" >&2
@@ -94,8 +122,10 @@ run() {
 case ${1:-} in
 "") programs ;;
 run) shift; run "$@" ;;
+copy) copy "$2" "$3" ;;
+promote) promote "$2" ;;
 *)
-  echo "usage: $0 [run [DIR]]" >&2
+  echo "usage: $0 [run [DIR] | copy FROM DIR | promote DIR]" >&2
   exit 2
   ;;
 esac

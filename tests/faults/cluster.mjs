@@ -79,9 +79,16 @@ export class Cluster {
   }
 
   async #build() {
-    const { homes, fronts, nats, database } = this.topology;
+    const { homes, fronts, nats, database, replica } = this.topology;
     const names = (name, count) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
-    if (database === 'postgres') await this.#add(new Postgres('postgres', this.root));
+    if (database === 'postgres') await this.#add(new Postgres('postgres-1', this.root));
+    if (replica) {
+      const second = new Postgres('postgres-2', this.root);
+      this.replica = second;
+      await second.copy(this.primary);
+      await this.#add(second);
+      await this.#replicates();
+    }
     const servers = [];
     const program = nats > 0 && (await Nats.program());
     const routes = [];
@@ -127,8 +134,28 @@ export class Cluster {
   }
 
   async #add(process) {
+    if (process instanceof Postgres) this.primary ??= process;
     this.processes.set(process.name, process);
     await process.start();
+  }
+
+  /** From now on, every acknowledged commit is on both servers of PostgreSQL. */
+  async #replicates() {
+    await until('the replica', () => this.primary.hasReplica());
+    await this.primary.waitForReplica(true);
+  }
+
+  /** What a manager of replication does when the primary has died: the replica takes its place, and the dead one becomes a replica. */
+  async #failOver(after) {
+    const [dead, next] = [this.primary, this.replica];
+    await dead.kill();
+    await pause(after);
+    await next.promote();
+    [this.primary, this.replica] = [next, dead];
+    await next.waitForReplica(false);
+    await dead.copy(next);
+    await dead.start();
+    await this.#replicates();
   }
 
   /** Opens a link to each port. Returns the ports of the links. */
@@ -143,11 +170,16 @@ export class Cluster {
   }
 
   async #database(name) {
-    const dir = join(this.root, 'link', name);
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-    const link = await Link.open(join(dir, '.s.PGSQL.5432'), this.processes.get('postgres').socket);
-    this.links.set(`postgres/${name}`, [link]);
-    return `postgres://kith@${encodeURIComponent(dir)}/postgres`;
+    const links = [];
+    const dirs = [];
+    for (const server of [...this.processes.values()].filter(one => one instanceof Postgres)) {
+      const dir = join(this.root, 'link', name, server.name);
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      links.push(await Link.open(join(dir, '.s.PGSQL.5432'), server.socket));
+      dirs.push(encodeURIComponent(dir));
+    }
+    this.links.set(`postgres/${name}`, links);
+    return `postgres://kith@${dirs.join(',')}/postgres`;
   }
 
   /** Adds the site of the members. */
@@ -182,8 +214,10 @@ export class Cluster {
 
   // -- faults --
 
-  /** The process of `home` and `standby` depends on which of them serves now. */
+  /** The process of `home`, `standby`, `postgres` and `replica` depends on which of them serves now. */
   async #processOf(target) {
+    if (target === 'postgres') return this.primary;
+    if (target === 'replica') return this.replica;
     if (target !== 'home' && target !== 'standby') return this.processes.get(target);
     const { homes } = this;
     if (homes.length === 1) return homes[0];
@@ -215,6 +249,10 @@ export class Cluster {
       await pause(lasts);
       for (const link of links) link.heal();
       return what === 'members' ? node : undefined;
+    }
+    if (kind === 'fail over') {
+      await this.#failOver(lasts);
+      return undefined;
     }
     const process = await this.#processOf(target);
     switch (kind) {

@@ -11,6 +11,7 @@ export const TOPOLOGIES = {
   sqlite: { homes: 1, fronts: 2, nats: 1, database: 'sqlite' },
   postgres: { homes: 1, fronts: 2, nats: 1, database: 'postgres' },
   standby: { homes: 2, fronts: 2, nats: 1, database: 'postgres' },
+  replicated: { homes: 2, fronts: 2, nats: 3, database: 'postgres', replica: true },
 };
 
 /** Milliseconds from the begin of the traffic to the begin of a fault. */
@@ -25,13 +26,14 @@ const LASTS = {
   delay: [1_000, 4_000],
   fill: [500, 5_000],
   drain: [0, 0],
+  'fail over': [200, 3_000],
   'take over': [0, 0],
 };
 const MOST_FAULTS = 3;
 const DELAYS = [50, 400];
 
 /** All kinds of faults with their targets. `home` is the home that serves at that moment. */
-export function possibleFaults({ homes, fronts, nats, database, smallDisks }) {
+export function possibleFaults({ homes, fronts, nats, database, replica, smallDisks }) {
   const numbered = (name, count) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
   const processes = [
     'home',
@@ -53,6 +55,8 @@ export function possibleFaults({ homes, fronts, nats, database, smallDisks }) {
     ...['home', ...numbered('front', fronts)].map(target => ({ kind: 'restart', target })),
     ...(database === 'postgres' ? ['kill', 'restart'].map(kind => ({ kind, target: 'postgres' })) : []),
     ...links.flatMap(target => ['cut', 'stall', 'delay'].map(kind => ({ kind, target }))),
+    ...(replica ? ['kill', 'restart'].map(kind => ({ kind, target: 'replica' })) : []),
+    ...(replica ? [{ kind: 'fail over', target: 'postgres' }] : []),
     ...(homes > 1 ? [{ kind: 'drain', target: 'home' }] : []),
     ...(smallDisks && database === 'sqlite' ? [{ kind: 'fill', target: 'disk/home' }] : []),
     ...(fronts === 0 ? [{ kind: 'take over', target: 'home' }] : []),
@@ -67,13 +71,13 @@ export function planOf(seed, topology, rows = []) {
   const random = new Random(seed);
   const possible = possibleFaults(topology).filter(one => rows.length === 0 || rows.includes(rowOf(one)));
   if (possible.length === 0) throw new Error(`${topology.name} has none of these faults: ${rows.join(', ')}`);
-  const targets = new Set(possible.map(({ target }) => target)).size;
+  const targets = new Set(possible.map(one => groupOf(one))).size;
   const count = random.chance(0.5) ? 1 : Math.min(targets, random.between(2, MOST_FAULTS));
   const faults = [];
   while (faults.length < count) {
     const { kind, target } = random.pick(possible);
     // The end of one fault would heal another one of the same target.
-    if (faults.some(one => one.target === target)) continue;
+    if (faults.some(one => groupOf(one) === groupOf({ target }))) continue;
     const fault = { kind, target, at: random.between(...BEGINS), lasts: random.between(...LASTS[kind]) };
     if (kind === 'delay') fault.delay = random.between(...DELAYS);
     faults.push(fault);
@@ -89,6 +93,11 @@ export function planOf(seed, topology, rows = []) {
     // The seed of what members write and read.
     traffic: random.between(1, 2 ** 31),
   };
+}
+
+/** Only one fault of each group is in a round. After a failover, the two servers of PostgreSQL have changed their parts. */
+function groupOf({ target }) {
+  return target === 'replica' ? 'postgres' : target;
 }
 
 /** The row of a fault in the table of pauses: without the number of a process. */

@@ -38,6 +38,17 @@ test('a plan may be limited to some rows of the table', () => {
   assert.throws(() => planOf(1, TOPOLOGIES.single, ['kill nats']), /none of these faults/);
 });
 
+test('a round has one fault of the servers of PostgreSQL', () => {
+  const servers = ['postgres', 'replica'];
+  const counts = SEEDS.map(
+    seed =>
+      planOf(seed, TOPOLOGIES.replicated).faults.filter(({ target }) => servers.includes(target)).length,
+  );
+  assert.equal(Math.max(...counts), 1);
+  const only = ['kill postgres', 'kill replica', 'fail over postgres'];
+  for (const seed of SEEDS) assert.equal(planOf(seed, TOPOLOGIES.replicated, only).faults.length, 1);
+});
+
 test('the table of pauses has a row for each kind of fault, and one for rounds with several', () => {
   const pauses = new Pauses();
   const kill = { kind: 'kill', target: 'front-2', lasts: 1_000 };

@@ -183,7 +183,7 @@ export class Nats extends Program {
 export class Postgres extends Program {
   constructor(name, root) {
     super(name, root);
-    this.dir = join(root, 'pg');
+    this.dir = join(root, name);
     this.socket = join(this.dir, '.s.PGSQL.5432');
   }
 
@@ -199,6 +199,42 @@ export class Postgres extends Program {
   async ready() {
     // After a kill, the first tries can fail, because processes of the dead server still have its memory.
     await until('PostgreSQL', () => Promise.race([this.listens, pause(LOOKS_MS).then(() => false)]));
+  }
+
+  /** Becomes a replica of `primary`. It must not run, and its data are lost. */
+  async copy(primary) {
+    await run('bash', [script('postgres.sh'), 'copy', primary.dir, this.dir]);
+  }
+
+  /** Takes writes from now on. It is a replica now. */
+  async promote() {
+    await run('bash', [script('postgres.sh'), 'promote', this.dir]);
+  }
+
+  /** Runs statements, each in a transaction of its own. Returns the first value of the last one. */
+  async query(...statements) {
+    this.programs ??= (await run(script('postgres.sh'))).stdout.trim();
+    const words = [
+      '-h',
+      this.dir,
+      '-U',
+      'kith',
+      '-qtA',
+      'postgres',
+      ...statements.flatMap(sql => ['-c', sql]),
+    ];
+    return (await run(join(this.programs, 'psql'), words)).stdout.trim();
+  }
+
+  /** With a synchronous replica, a commit is acknowledged when the replica has it, too. */
+  async waitForReplica(isOn) {
+    const names = isOn ? '*' : '';
+    await this.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`, 'SELECT pg_reload_conf()');
+  }
+
+  /** A replica receives everything that is written now. */
+  async hasReplica() {
+    return (await this.query(`SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'`)) === '1';
   }
 
   #postmaster() {
