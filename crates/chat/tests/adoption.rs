@@ -116,6 +116,48 @@ fn clients_do_not_notice_a_move() {
 }
 
 #[test]
+fn a_watch_from_an_earlier_home_shows_nobody_as_gone_who_is_adopted_later() {
+    let mut scene = scene();
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|user| scene.sign_in(user, &format!("{user}-1")));
+    scene.befriend(&ann, &bob);
+    scene.watch_contacts(&ann);
+    scene.watch(&ann, &["cat"]);
+    scene.wait(1_000);
+    scene.take(&ann);
+    let mut records = scene.node.release(scene.now());
+    scene.replace_node();
+    // A front knows the command, and not the users.
+    for record in &mut records {
+        record.watches_contacts = false;
+        record.watched.clear();
+    }
+    let (of_ann, of_others): (Vec<_>, _) = records.into_iter().partition(|one| one.session == ann.session);
+    scene.node.adopt(of_ann, scene.now());
+    scene.node.watch_again(ann.session, true, vec![scene::sub("cat")], scene.now());
+    assert!(scene.take(&ann).is_empty(), "nobody else is adopted yet");
+    scene.node.adopt(of_others, scene.now());
+    scene.wait(5_000);
+    assert!(scene.take(&ann).is_empty());
+    scene.command(&cat, presence::Command::Set(SetPresence::Away));
+    scene.command(&bob, presence::Command::Set(SetPresence::Busy));
+    scene.wait(1_000);
+    let mut heard = scene::presences(&scene.take(&ann));
+    heard.sort_by(|one, other| one.0.cmp(&other.0));
+    assert_eq!(heard, [("bob".to_owned(), Presence::Busy), ("cat".to_owned(), Presence::Away)]);
+    scene.wait(5_000);
+    let again = scene.take(&ann);
+    let [event!(presence::Watching { here, more: false }), ..] = &again[..] else { panic!("{again:?}") };
+    assert_eq!(here[..], [(scene::sub("bob"), Presence::Busy)]);
+    assert_eq!(scene::presences(&again), [("cat".to_owned(), Presence::Away)]);
+
+    let too_many = (0..=scene::config().limits.watch).map(|at| scene::sub(&format!("user-{at}")));
+    scene.node.watch_again(ann.session, false, too_many.collect(), scene.now());
+    scene.command(&bob, presence::Command::Set(SetPresence::Online));
+    scene.wait(1_000);
+    assert_eq!(scene::presences(&scene.take(&ann)), [("bob".to_owned(), Presence::Online)], "as before");
+}
+
+#[test]
 fn a_session_with_missed_events_resumes() {
     let mut scene = scene();
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));

@@ -204,7 +204,7 @@ fn a_front_that_lies_reaches_no_session_of_another_front() {
     let mut lies = Vec::new();
     for front in 0..=u8::MAX {
         let session = SessionId { handle: anna.handle.of_front(front), ..anna };
-        lies.extend(item(&ToHome::Command { session, request: message("tom", "forged"), now }));
+        lies.extend(item(&ToHome::Command { session, request: message("tom", "forged"), now, again: false }));
         lies.extend(item(&ToHome::Disconnected { session, on_purpose: true, now }));
         lies.extend(item(&ToHome::Behind(session)));
     }

@@ -399,7 +399,8 @@ impl Front {
             .filter_map(|kept| Some((kept.record.session, kept.watch.as_deref()?.clone())))
             .collect();
         for (session, watch) in watches {
-            state.push(&ToHome::Command { session, request: Command::from(watch).into(), now });
+            let request = Command::from(watch).into();
+            state.push(&ToHome::Command { session, request, now, again: true });
         }
         for held in std::mem::take(&mut state.held) {
             match held.kind {
@@ -723,7 +724,7 @@ impl RemoteNode for Front {
     fn command(&self, session: SessionId, request: Request, now: Timestamp) {
         let handle = session.handle;
         let pending = request.pending();
-        let item = ToHome::Command { session, request, now };
+        let item = ToHome::Command { session, request, now, again: false };
         // Written before the lock is taken.
         let bytes = write(&item);
         let mut state = self.lock();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chat::{
-    Delivery, Event, Node, Outbox, PortAnswer, Refusal, SessionHandle, SessionId, SessionRecord, Timestamp,
-    UserId,
+    Command, Delivery, Event, Node, Outbox, PortAnswer, Refusal, SessionHandle, SessionId, Timestamp,
+    presence,
 };
 
 use crate::bus::{Send, Subject};
@@ -25,8 +25,6 @@ const ANNOUNCE_MS: u64 = 1_000;
 const MOST_LINKS: usize = 200;
 /// Fronts without a link that are told so at once; others notice by silence.
 const MOST_RESETS: usize = 64;
-/// The watches of a lost front's sessions are kept for so long.
-const REMEMBERED_MS: u64 = 60_000;
 
 /// The links of a home. The domain's outbox writes into them.
 pub struct Links {
@@ -46,11 +44,7 @@ struct Link {
     ends: Mutex<Ends>,
     /// The front has sent its last item, and has all its answers.
     has_left: AtomicBool,
-    /// The users whom the sessions watched before the last link of this front ended.
-    watched: Watched,
 }
-
-type Watched = HashMap<SessionHandle, Vec<UserId>>;
 
 #[derive(Default)]
 struct Queue {
@@ -264,7 +258,6 @@ struct State {
     announced: Timestamp,
     /// The version of the sites that all links have.
     sites: u64,
-    remembered: HashMap<FrontId, (Timestamp, Watched)>,
     leaving: Leaving,
 }
 
@@ -362,8 +355,6 @@ impl Home {
             return;
         }
         let Some(number) = free_number(&state) else { return };
-        let watched =
-            state.remembered.remove(&envelope.front).map(|(_, watched)| watched).unwrap_or_default();
         let mut ends = Ends::new(now);
         ends.out.push(&write(&ToFront::Joined { http: self.http.clone() }));
         ends.out.push(&self.sites());
@@ -376,7 +367,6 @@ impl Home {
             queue: Mutex::default(),
             ends: Mutex::new(ends),
             has_left: AtomicBool::new(false),
-            watched,
         };
         state.last_number = number;
         state.by_front.insert(envelope.front, number);
@@ -429,16 +419,20 @@ impl Home {
         match item {
             ToHome::Adopt(mut records) => {
                 for record in &mut records {
-                    // A front does not know the ids of watched users; it repeats the client's command for a new home.
-                    record.watched =
-                        link.watched.get(&record.session.handle.of_front(0)).cloned().unwrap_or_default();
                     record.session = here(record.session);
                 }
                 self.links.counters.sessions_adopted.add(records.len() as u64);
                 self.node.adopt(records, now);
             }
             ToHome::SignIn { handle, hello, now } => self.node.sign_in(hello, handle.of_front(front), now),
-            ToHome::Command { session, request, now } => self.node.command(here(session), request, now),
+            ToHome::Command { session, request, again: true, .. } => {
+                if let Command::Presence(presence::Command::Watch { contacts, users }) = request.command {
+                    self.node.watch_again(here(session), contacts, users, now);
+                }
+            }
+            ToHome::Command { session, request, now, again: false } => {
+                self.node.command(here(session), request, now);
+            }
             ToHome::Disconnected { session, on_purpose, now } => {
                 self.node.disconnected(here(session), on_purpose, now);
             }
@@ -463,7 +457,6 @@ impl Home {
                 self.break_link(&mut state, number, now);
             }
         }
-        state.remembered.retain(|_, (since, _)| now.since(*since) < REMEMBERED_MS);
         let version = self.node.sites_version();
         if version != state.sites {
             state.sites = version;
@@ -491,12 +484,7 @@ impl Home {
         let link = self.links.table.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
         let Some(link) = link else { return };
         state.by_front.remove(&link.front);
-        let records = self.node.release_front(number, now);
-        let watched = |record: SessionRecord| {
-            (!record.watched.is_empty()).then(|| (record.session.handle.of_front(0), record.watched))
-        };
-        let watched: Watched = records.into_iter().filter_map(watched).collect();
-        state.remembered.insert(link.front, (now, watched));
+        self.node.release_front(number, now);
     }
 
     /// Sends all envelopes that are due.

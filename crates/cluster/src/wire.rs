@@ -36,6 +36,10 @@ pub(crate) enum ToHome<'a> {
         session: SessionId,
         request: Request,
         now: Timestamp,
+        /// A watch that the session has begun at an earlier home: it is restored, and not answered. A home of the version before
+        /// answers it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     Disconnected {
         session: SessionId,

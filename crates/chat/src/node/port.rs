@@ -9,7 +9,7 @@
 //! | [`command`](Node::command) | every other frame |
 //! | [`disconnected`](Node::disconnected) | the end of a connection |
 //! | [`behind`](Node::behind), [`presence_missed`](Node::presence_missed) | a queue that overflowed |
-//! | [`release`](Node::release), [`adopt`](Node::adopt) | a node that is replaced by another |
+//! | [`release`](Node::release), [`adopt`](Node::adopt), [`watch_again`](Node::watch_again) | a node that is replaced by another |
 //! | [`write_down`](Node::write_down), [`continue_sessions`](Node::continue_sessions) | a process that is replaced by another one |
 //!
 //! The domain answers through one [`Outbox`](crate::Outbox). No call blocks, and everything that crosses the port can be
@@ -188,6 +188,23 @@ impl Node {
     /// Reads the users and one snapshot for each session, 256 users at once.
     pub fn adopt(&self, records: Vec<SessionRecord>, now: Timestamp) {
         self.inner.sign_in.adopt(records, now);
+    }
+
+    /// Restores the watch of an adopted session, which its front has kept: see
+    /// [`presence::Command::Watch`](crate::presence::Command::Watch). It is not answered now, because many watched users are not
+    /// adopted yet, and would seem to be offline. Their presence comes after the grace time.
+    ///
+    /// A watch of too many users is dropped.
+    pub fn watch_again(&self, session: SessionId, contacts: bool, users: Vec<Sub>, now: Timestamp) {
+        if users.len() > self.inner.config.limits.watch as usize {
+            return;
+        }
+        let again = Waiting::WatchAgain(contacts, users, now);
+        if let Some(Waiting::WatchAgain(contacts, users, now)) =
+            self.inner.sign_in.wait_for_adoption(session, again)
+        {
+            self.inner.sign_in.watch_again(session, contacts, users, now);
+        }
     }
 
     /// The sessions of this node, for the process that replaces it on the same store: see

@@ -260,6 +260,30 @@ impl Presences {
         self.store.users_by_id(watched, done);
     }
 
+    /// [`adopt_watches`](Self::adopt_watches), with the users by name.
+    pub(crate) fn watch_again(
+        self: &Arc<Self>,
+        mode: Mode,
+        session: SessionId,
+        contacts: bool,
+        users: Vec<Sub>,
+    ) {
+        if users.is_empty() {
+            self.watches.forget(session.handle);
+            return self.adopt_watches(mode, session, contacts, Vec::new());
+        }
+        // Before the look-up, so that no change of a contact is missed during it.
+        self.sessions.lock(session.user).watch_contacts(session.user, session.handle, contacts);
+        let this = self.clone();
+        self.users.with_users(session.user, users, move |rows| match rows {
+            Ok(rows) => {
+                let ids = rows.iter().map(|row| row.id).filter(|id| *id != session.user).collect();
+                this.adopt_watches(mode, session, contacts, ids);
+            }
+            Err(_) => this.cannot_watch(session),
+        });
+    }
+
     /// Ends the session, because the client would show old presence forever. It reconnects and sends its
     /// watches again.
     fn cannot_watch(&self, session: SessionId) {

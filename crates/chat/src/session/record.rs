@@ -25,13 +25,12 @@ pub struct SessionRecord {
     /// The number of the app password with which it has signed in; None: a token.
     #[serde(default)]
     pub app_password: Option<u32>,
-    /// The session watches the presence of all contacts.
+    /// The session watches the presence of all contacts. False at a front: see [`Node::watch_again`](crate::Node::watch_again).
     pub watches_contacts: bool,
     /// Its resource and availability, if it has a resource.
     #[serde(default)]
     pub announced: Option<Announced>,
-    /// The other users whose presence the session watches. A front does not know them: it sends the client's
-    /// last `watch` again.
+    /// The other users whose presence the session watches. Empty at a front.
     pub watched: Vec<UserId>,
     /// The queue of the session was dropped, and its client has not resumed yet.
     pub is_behind: bool,

@@ -14,7 +14,7 @@ use crate::session::record::{SessionRecord, Taken};
 use crate::session::{Completion, ContactWatch, Hold, Session, Shard, SignedInBy, StandingHere, State};
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
-use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, Timestamp, UserId, UserRow};
+use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, Sub, Timestamp, UserId, UserRow};
 use smallvec::SmallVec;
 
 /// Sessions whose users are read together.
@@ -39,6 +39,8 @@ type WaitingBySession = HashMap<SessionHandle, VecDeque<Waiting>>;
 /// A gateway's call for a session that is not adopted yet.
 pub(crate) enum Waiting {
     Request(Request, Timestamp),
+    /// Contacts or not, and users by name.
+    WatchAgain(bool, Vec<Sub>, Timestamp),
     Behind,
     /// On purpose or not.
     Disconnected(bool, Timestamp),
@@ -213,9 +215,7 @@ impl SignIn {
             record.watched.clone(),
         );
         if record.watches_contacts || !record.watched.is_empty() {
-            // By then the sessions of the watched users are adopted, too, or have ended.
-            let due = Timestamp(now.0 + self.config.presence_grace_ms);
-            self.adoptions.watching().push_back((due, session));
+            self.repeat_presence_later(session, now);
         }
         if record.is_behind || record.has_entered {
             self.sessions.lock(session.user).fall_behind(session.user, session.handle);
@@ -237,6 +237,7 @@ impl SignIn {
                         observer.carry_out(session, request, at);
                     }
                 }
+                Waiting::WatchAgain(contacts, users, at) => self.watch_again(session, contacts, users, at),
                 Waiting::Behind => self.behind(session),
                 Waiting::Disconnected(on_purpose, at) => self.disconnected(session, on_purpose, at),
             }
@@ -342,9 +343,30 @@ impl SignIn {
                 let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
                 self.sessions.refuse(session.handle, request.answer_to(), refusal);
             }
-            Waiting::Request(..) | Waiting::Behind | Waiting::Disconnected(..) => queue.push_back(waiting),
+            Waiting::Request(..) | Waiting::WatchAgain(..) | Waiting::Behind | Waiting::Disconnected(..) => {
+                queue.push_back(waiting)
+            }
         }
         None
+    }
+
+    /// Restores the watch of an adopted session. See [`Node::watch_again`](crate::Node::watch_again).
+    pub(crate) fn watch_again(
+        self: &Arc<Self>,
+        session: SessionId,
+        contacts: bool,
+        users: Vec<Sub>,
+        now: Timestamp,
+    ) {
+        let Some(site) = self.sites.by_id(session.user.site) else { return };
+        self.presences.watch_again(site.site.mode, session, contacts, users);
+        self.repeat_presence_later(session, now);
+    }
+
+    /// After the grace time, the sessions of the watched users are adopted, too, or have ended.
+    fn repeat_presence_later(&self, session: SessionId, now: Timestamp) {
+        let due = Timestamp(now.0 + self.config.presence_grace_ms);
+        self.adoptions.watching().push_back((due, session));
     }
 
     /// Repeats presence, because changes during the move may have been lost.
