@@ -62,6 +62,11 @@ impl Request {
         }
     }
 
+    /// The session waits for no answer, but a refusal reaches it, without a number: of a marker, for example.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self.answer_to(), AnswerTo::Session)
+    }
+
     /// The destination of the answer or refusal.
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self.command.policy().answer {

@@ -30,6 +30,9 @@ const HOLD_MS: u64 = 10_000;
 /// Unanswered commands of one session that the front remembers. The oldest ones are forgotten: after the end of the link their
 /// client waits until its own time is up.
 const MOST_PENDING: usize = 256;
+/// An [unanswered](Request::is_unanswered) command may be lost with the link for so long after it was sent. It is far more than the
+/// time of a commit, because a repeated one does no harm.
+const UNANSWERED_MS: u64 = 10_000;
 /// Questions without an answer; more are refused.
 const MOST_QUESTIONS: usize = 10_000;
 const ADOPTED_TOGETHER: usize = 256;
@@ -99,6 +102,8 @@ struct Kept {
     watch: Option<Box<presence::Command>>,
     /// Requests that were pending when the session fell behind. If one of them was a resume, its changes are from before.
     before_behind: Vec<u64>,
+    /// The time of its last unanswered command on this link, except for those that the front repeats. 0: none.
+    unanswered: Timestamp,
     /// Its commands that wait for a link.
     held: u8,
 }
@@ -111,8 +116,17 @@ struct Held {
 }
 
 enum HeldKind {
-    Command(Option<Pending>),
+    Command(Awaited),
     SignIn,
+}
+
+/// What the sender of a command learns of a refusal.
+#[derive(Clone)]
+enum Awaited {
+    Answer(Pending),
+    /// A refusal without a number.
+    Refusal,
+    Nothing,
 }
 
 /// An action that waits until the lock is released.
@@ -361,7 +375,14 @@ impl Front {
             }
             state.sessions.insert(
                 handle,
-                Kept { record, pending: Vec::new(), watch: None, before_behind: Vec::new(), held: 0 },
+                Kept {
+                    record,
+                    pending: Vec::new(),
+                    watch: None,
+                    before_behind: Vec::new(),
+                    unanswered: Timestamp(0),
+                    held: 0,
+                },
             );
         } else {
             to.retain(|to| state.note_delivery(*to, &delivery));
@@ -407,10 +428,10 @@ impl Front {
                 HeldKind::SignIn => {
                     state.signing_in.insert(held.handle, ());
                 }
-                HeldKind::Command(pending) => match state.sessions.get_mut(&held.handle) {
+                HeldKind::Command(awaited) => match state.sessions.get_mut(&held.handle) {
                     Some(kept) => {
                         kept.held = 0;
-                        kept.wait_for(pending);
+                        kept.wait_for(awaited, now);
                     }
                     None => continue,
                 },
@@ -442,7 +463,11 @@ impl Front {
                 effects.push(bye(*handle, AGAIN));
                 return false;
             }
-            effects.extend(pending.into_iter().map(|one| refusal_of(*handle, one, Refusal::Unavailable)));
+            let pending = pending.into_iter().map(Awaited::Answer);
+            let may_be_lost = state.now.since(kept.unanswered) < UNANSWERED_MS;
+            kept.unanswered = Timestamp(0);
+            let all = pending.chain(may_be_lost.then_some(Awaited::Refusal));
+            effects.extend(all.filter_map(|one| refusal_of(*handle, one, Refusal::Unavailable)));
             true
         });
         let signing_in = std::mem::take(&mut state.signing_in);
@@ -652,17 +677,23 @@ impl Kept {
         is_outdated
     }
 
-    fn wait_for(&mut self, pending: Option<Pending>) {
-        let Some(pending) = pending else { return };
-        if self.pending.len() >= MOST_PENDING {
-            self.pending.remove(0);
+    fn wait_for(&mut self, awaited: Awaited, now: Timestamp) {
+        match awaited {
+            Awaited::Answer(pending) => {
+                if self.pending.len() >= MOST_PENDING {
+                    self.pending.remove(0);
+                }
+                self.pending.push(pending);
+            }
+            Awaited::Refusal => self.unanswered = now,
+            Awaited::Nothing => {}
         }
-        self.pending.push(pending);
     }
 
-    /// Keeps what a new home must know of the session, and learns only from its commands.
-    fn note_command(&mut self, command: &Command) {
-        let Command::Presence(command) = command else { return };
+    /// Keeps what a new home must know of the session, and learns only from its commands. Returns whether the front repeats this
+    /// one for a new home.
+    fn note_command(&mut self, command: &Command) -> bool {
+        let Command::Presence(command) = command else { return false };
         match command {
             presence::Command::Watch { .. } => self.watch = Some(Box::new(command.clone())),
             presence::Command::Announce(availability) => {
@@ -670,8 +701,9 @@ impl Kept {
                     announced.availability = availability.clone();
                 }
             }
-            presence::Command::Set(_) | presence::Command::Relay { .. } => {}
+            presence::Command::Set(_) | presence::Command::Relay { .. } => return false,
         }
+        true
     }
 }
 
@@ -679,7 +711,7 @@ impl Held {
     fn refused(self, refusal: Refusal) -> Option<Effect> {
         match self.kind {
             HeldKind::SignIn => Some(bye(self.handle, refusal)),
-            HeldKind::Command(pending) => pending.map(|pending| refusal_of(self.handle, pending, refusal)),
+            HeldKind::Command(awaited) => refusal_of(self.handle, awaited, refusal),
         }
     }
 }
@@ -689,12 +721,16 @@ fn bye(to: SessionHandle, refusal: Refusal) -> Effect {
     Effect::Deliver(vec![to], Delivery { re: None, position: None, event })
 }
 
-fn refusal_of(to: SessionHandle, pending: Pending, refusal: Refusal) -> Effect {
-    let (re, event) = match pending {
-        Pending::Request(re) => (Some(re), SessionEvent::Refused(refusal)),
-        Pending::Message(client_id) => (None, SessionEvent::SendRefused { client_id, refusal }),
+fn refusal_of(to: SessionHandle, awaited: Awaited, refusal: Refusal) -> Option<Effect> {
+    let (re, event) = match awaited {
+        Awaited::Answer(Pending::Request(re)) => (Some(re), SessionEvent::Refused(refusal)),
+        Awaited::Answer(Pending::Message(client_id)) => {
+            (None, SessionEvent::SendRefused { client_id, refusal })
+        }
+        Awaited::Refusal => (None, SessionEvent::Refused(refusal)),
+        Awaited::Nothing => return None,
     };
-    Effect::Deliver(vec![to], Delivery { re, position: None, event: Event::Session(event) })
+    Some(Effect::Deliver(vec![to], Delivery { re, position: None, event: Event::Session(event) }))
 }
 
 impl RemoteNode for Front {
@@ -723,7 +759,11 @@ impl RemoteNode for Front {
 
     fn command(&self, session: SessionId, request: Request, now: Timestamp) {
         let handle = session.handle;
-        let pending = request.pending();
+        let awaited = match request.pending() {
+            Some(pending) => Awaited::Answer(pending),
+            None if request.is_unanswered() => Awaited::Refusal,
+            None => Awaited::Nothing,
+        };
         let item = ToHome::Command { session, request, now, again: false };
         // Written before the lock is taken.
         let bytes = write(&item);
@@ -741,21 +781,21 @@ impl RemoteNode for Front {
         if !has_room || !is_linked && kept.held >= HELD_OF_SESSION {
             drop(state);
             self.counters.requests_refused.add(1);
-            let refused = pending.map(|pending| refusal_of(handle, pending, Refusal::Unavailable));
+            let refused = refusal_of(handle, awaited, Refusal::Unavailable);
             return self.carry_out(refused.into_iter().collect());
         }
-        if let ToHome::Command { request, .. } = &item {
-            kept.note_command(&request.command);
-        }
+        let is_repeated =
+            matches!(&item, ToHome::Command { request, .. } if kept.note_command(&request.command));
+        let awaited = if is_repeated { Awaited::Nothing } else { awaited };
         match link {
             Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
-                kept.wait_for(pending);
+                kept.wait_for(awaited, now);
                 ends.out.push(&bytes);
             }
             _ => {
                 kept.held += 1;
                 *held_bytes += bytes.len();
-                held.push_back(Held { handle, kind: HeldKind::Command(pending), bytes });
+                held.push_back(Held { handle, kind: HeldKind::Command(awaited), bytes });
             }
         }
         drop(state);

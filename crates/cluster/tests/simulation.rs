@@ -1,5 +1,6 @@
 //! Clients on several fronts, a home that dies, and a bus that drops, repeats, delays and splits, against a simple model: no
-//! acknowledged message is lost, none is there twice, and each client ends with what the store has.
+//! acknowledged message is lost, none is there twice, and each client ends with what the store has: messages, markers, and the
+//! presence of the others.
 //!
 //! `SEED=7 cargo test --workspace --test simulation` repeats one run; `SEEDS=300` makes more of them.
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -43,6 +44,7 @@ fn no_message_is_lost_or_doubled_whatever_the_bus_and_the_nodes_do() {
         assert!(totals.acknowledged > 1_000, "the runs send messages: {totals:?}");
         assert!(totals.adopted > 50, "sessions survive the end of links: {totals:?}");
         assert!(totals.broken > 50, "links end: {totals:?}");
+        assert!(totals.markers > 100, "members read: {totals:?}");
         assert!(totals.given_away > 20, "homes give their role away: {totals:?}");
     }
 }
@@ -54,6 +56,7 @@ struct Totals {
     broken: u64,
     given_away: usize,
     sign_ins: usize,
+    markers: usize,
 }
 
 impl Totals {
@@ -63,6 +66,7 @@ impl Totals {
         self.broken += other.broken;
         self.given_away += other.given_away;
         self.sign_ins += other.sign_ins;
+        self.markers += other.markers;
     }
 }
 
@@ -96,6 +100,7 @@ struct World {
     now: u64,
     store: Arc<Sqlite>,
     home: Home,
+    node: Arc<Node>,
     /// The home takes nothing until then: it is being restarted.
     home_until: u64,
     term: u64,
@@ -126,6 +131,14 @@ struct Client {
     unacknowledged: Vec<(Box<str>, usize)>,
     acknowledged: Vec<(Box<str>, ConversationId, u64)>,
     logs: HashMap<ConversationId, Log>,
+    /// How far it has read. It sends the markers again after a sign-in and after a refusal without a number.
+    read: HashMap<ConversationId, u64>,
+    /// How far the user had read when this client has signed in.
+    stored_read: HashMap<ConversationId, u64>,
+    tells_markers: bool,
+    watches: bool,
+    /// The users whom it shows as present.
+    present: BTreeSet<String>,
     /// The client waits for changes; events with positions are dropped by its gateway.
     is_behind: bool,
     resumes: bool,
@@ -146,10 +159,10 @@ fn node(store: &Arc<Sqlite>, links: &Arc<Links>, seed: u8) -> Arc<Node> {
     Arc::new(Node::new(config, store.clone(), Arc::new(outbox), [seed; 32]))
 }
 
-fn home(store: &Arc<Sqlite>, term: u64) -> Home {
+fn home(store: &Arc<Sqlite>, term: u64) -> (Home, Arc<Node>) {
     let links = Links::new(Term(term), || ());
     let node = node(store, &links, term as u8);
-    Home::new(links, node, "127.0.0.1:1".into())
+    (Home::new(links, Arc::clone(&node), "127.0.0.1:1".into()), node)
 }
 
 fn secret() -> Secret {
@@ -180,8 +193,10 @@ impl World {
         let store = Arc::new(store);
         let mut rng = StdRng::seed_from_u64(seed);
         let loss = [0, 1, 5, 20][rng.random_range(0..4)];
+        let (home, node) = home(&store, 1);
         let mut world = World {
-            home: home(&store, 1),
+            home,
+            node,
             store,
             now: START,
             home_until: 0,
@@ -230,11 +245,38 @@ impl World {
                 break;
             }
         }
-        for _ in 0..60 {
+        // The grace time of presence, and a round.
+        for _ in 0..150 {
             self.pass(100);
         }
         self.judge();
+        self.judge_markers();
         self.totals
+    }
+
+    /// Fresh clients see how far each user has read.
+    fn judge_markers(&mut self) {
+        let count = self.clients.len();
+        for (user, name) in USERS.iter().enumerate() {
+            self.clients.push(Client::new(user, format!("{name}-fresh")));
+        }
+        for _ in 0..50 {
+            self.pass(100);
+        }
+        let (clients, fresh) = self.clients.split_at(count);
+        for fresh in fresh {
+            for client in clients.iter().filter(|client| client.user == fresh.user) {
+                for (conversation, read) in &client.read {
+                    let stored = fresh.stored_read.get(conversation).copied().unwrap_or_default();
+                    assert!(
+                        stored >= *read,
+                        "{}: {read} in {conversation:?}, stored {stored}",
+                        client.device
+                    );
+                    self.totals.markers += 1;
+                }
+            }
+        }
     }
 
     fn step(&mut self) {
@@ -242,6 +284,7 @@ impl World {
             0..30 => self.send_some(),
             30..32 => self.drop_a_connection(),
             32..34 => self.fall_behind(),
+            38..46 => self.read_some(),
             34 if self.rng.random() => self.kill_the_home(),
             34 => self.replace_the_home(),
             35 => self.kill_a_front(),
@@ -262,12 +305,14 @@ impl World {
         let now = Timestamp(self.now);
         if self.now >= self.home_until {
             self.home.tick(now);
+            self.node.tick(now);
         }
         self.fronts.iter().for_each(|node| node.front.tick(now));
         self.flush();
         self.deliver();
         self.flush();
         self.read();
+        self.watch_and_mark();
         self.reconnect();
         self.flush();
     }
@@ -351,6 +396,48 @@ impl World {
         self.fronts[front].front.command(session, Command::from(command).into(), Timestamp(self.now));
     }
 
+    /// A member reads a conversation to its end.
+    fn read_some(&mut self) {
+        let who = self.rng.random_range(0..self.clients.len());
+        let client = &mut self.clients[who];
+        let mut known: Vec<ConversationId> = client.logs.keys().copied().collect();
+        if known.is_empty() {
+            return;
+        }
+        known.sort_unstable_by_key(|conversation| conversation.key);
+        let conversation = known[self.rng.random_range(0..known.len())];
+        let Some(newest) = client.logs[&conversation].by_seq.keys().next_back().copied() else { return };
+        client.read.insert(conversation, newest);
+        self.tell_marker(who, conversation, newest);
+    }
+
+    fn tell_marker(&self, who: usize, conversation: ConversationId, read: u64) {
+        let client = &self.clients[who];
+        let (Some((front, _)), Some(session)) = (client.link, client.session) else { return };
+        let command = messages::Command::Mark { conversation, set: MarkerSet::Read(Seq(read)) };
+        self.fronts[front].front.command(session, Command::from(command).into(), Timestamp(self.now));
+    }
+
+    /// After a sign-in a client watches all others. Nobody can watch a user who has never signed in.
+    fn watch_and_mark(&mut self) {
+        let all_exist = self.clients.iter().all(|client| client.position.is_some());
+        for who in 0..self.clients.len() {
+            let client = &mut self.clients[who];
+            let (Some((front, _)), Some(session)) = (client.link, client.session) else { continue };
+            if all_exist && !std::mem::replace(&mut client.watches, true) {
+                let others = USERS.iter().enumerate().filter(|(user, _)| *user != client.user);
+                let users = others.map(|(_, name)| Sub::parse(name).unwrap()).collect();
+                let watch = Command::from(presence::Command::Watch { contacts: false, users });
+                self.fronts[front].front.command(session, watch.into(), Timestamp(self.now));
+            }
+            if std::mem::replace(&mut self.clients[who].tells_markers, false) {
+                for (conversation, read) in self.clients[who].read.clone() {
+                    self.tell_marker(who, conversation, read);
+                }
+            }
+        }
+    }
+
     fn drop_a_connection(&mut self) {
         let who = self.rng.random_range(0..self.clients.len());
         let now = Timestamp(self.now);
@@ -381,7 +468,7 @@ impl World {
         self.count_home();
         self.store.crash();
         self.term += 1;
-        self.home = home(&self.store, self.term);
+        (self.home, self.node) = home(&self.store, self.term);
         self.home_until = self.now + self.rng.random_range(0..6_000);
     }
 
@@ -398,7 +485,7 @@ impl World {
         self.count_home();
         self.totals.given_away += 1;
         self.term += 1;
-        self.home = home(&self.store, self.term);
+        (self.home, self.node) = home(&self.store, self.term);
         self.home_until = self.now + self.rng.random_range(0..1_000);
     }
 
@@ -508,6 +595,9 @@ impl World {
             assert!(client.session.is_some(), "{who} is signed in");
             assert!(client.unacknowledged.is_empty(), "{who} waits: {:?}", client.unacknowledged);
             assert!(!client.is_behind, "{who} is behind");
+            let others: BTreeSet<String> = USERS.iter().map(|&name| name.to_owned()).collect();
+            let others = &others - &BTreeSet::from([USERS[client.user].to_owned()]);
+            assert_eq!(client.present, others, "{who} sees everybody");
         }
         let mut truth: BTreeMap<(u32, u64), BTreeMap<u64, Box<str>>> = BTreeMap::new();
         for client in &self.clients {
@@ -551,6 +641,11 @@ impl Client {
             unacknowledged: Vec::new(),
             acknowledged: Vec::new(),
             logs: HashMap::new(),
+            read: HashMap::new(),
+            stored_read: HashMap::new(),
+            tells_markers: false,
+            watches: false,
+            present: BTreeSet::new(),
             is_behind: false,
             resumes: false,
             retry_at: 0,
@@ -564,6 +659,8 @@ impl Client {
 
     fn lose(&mut self, retry_at: u64) {
         (self.link, self.session, self.is_behind, self.resumes) = (None, None, false, false);
+        (self.watches, self.tells_markers) = (false, true);
+        self.present.clear();
         self.retry_at = retry_at;
     }
 
@@ -582,6 +679,8 @@ impl Client {
                 self.session = Some(welcome.session);
                 assert_eq!(welcome.session.handle.front(), 0, "handles are the front's own");
                 self.take_changes(&welcome.changes);
+                let read = welcome.changes.conversations.iter().map(|one| (one.id, one.read.0));
+                self.stored_read = read.collect();
                 return self.unacknowledged.clone();
             }
             Event::Session(SessionEvent::Changes(changes)) => {
@@ -590,7 +689,14 @@ impl Client {
             }
             Event::Session(SessionEvent::Behind) => (self.is_behind, self.resumes) = (true, false),
             // A resume that failed is tried again; a message is sent again after the next welcome.
-            Event::Session(SessionEvent::Refused(_)) => self.resumes = false,
+            Event::Session(SessionEvent::Refused(_)) if delivery.re.is_some() => self.resumes = false,
+            Event::Session(SessionEvent::Refused(_)) => self.tells_markers = true,
+            Event::Presence(presence::Event::Presence { user, presence, .. }) => {
+                match presence {
+                    Presence::Offline => self.present.remove(user.as_str()),
+                    _ => self.present.insert(user.to_string()),
+                };
+            }
             Event::Session(SessionEvent::SendRefused { .. }) => self.lose(now + 100),
             Event::Messages(messages::Event::Ack { client_id, conversation, seq, .. }) => {
                 let Some(at) = self.unacknowledged.iter().position(|(id, _)| *id == client_id) else {

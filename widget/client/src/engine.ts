@@ -49,8 +49,8 @@ const MAX_RENAMED = 5;
 const DRIFT_MS = 5_000;
 /** A new leader sends markers again that were sent within this time: it does not know if they arrived. */
 const RETELL_MS = 600_000;
-/** A refusal arrives within this time after its command. */
-const REFUSAL_MS = 5_000;
+/** A refusal arrives within this time after its command, even from a home that does not answer any more. */
+const REFUSAL_MS = 10_000;
 
 export class Engine {
   #connection: Connection;
