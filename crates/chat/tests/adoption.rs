@@ -158,6 +158,41 @@ fn a_watch_from_an_earlier_home_shows_nobody_as_gone_who_is_adopted_later() {
 }
 
 #[test]
+fn a_watch_at_a_new_home_sees_those_who_are_adopted_after_it() {
+    let mut scene = scene();
+    let bob = scene.sign_in("bob", "bob-1");
+    let records = scene.node.release(scene.now());
+    scene.replace_node();
+    scene.node.expect_adoptions();
+    scene.wait(1_000);
+    let ann = scene.sign_in("ann", "ann-1");
+    assert_eq!(scene.watch(&ann, &["bob"]), [("bob".to_owned(), Presence::Offline)]);
+    scene.node.adopt(records, scene.now());
+    scene.take(&bob);
+    scene.wait(10_500);
+    assert_eq!(scene::presences(&scene.take(&ann)), [("bob".to_owned(), Presence::Online)]);
+}
+
+#[test]
+fn a_user_who_is_adopted_after_the_grace_time_comes_back_for_others() {
+    let mut scene = scene();
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, &format!("{user}-1")));
+    scene.watch(&ann, &["bob"]);
+    scene.wait(1_000);
+    scene.take(&ann);
+    // The front of both has lost its link, and brings only her back in time.
+    let records = scene.node.release_front(0, scene.now());
+    let (of_ann, of_bob): (Vec<_>, _) = records.into_iter().partition(|one| one.session == ann.session);
+    scene.node.adopt(of_ann, scene.now());
+    scene.wait(10_500);
+    assert_eq!(scene::presences(&scene.take(&ann)).last(), Some(&("bob".to_owned(), Presence::Offline)));
+    scene.node.adopt(of_bob, scene.now());
+    scene.wait(1_000);
+    assert_eq!(scene::presences(&scene.take(&ann)), [("bob".to_owned(), Presence::Online)]);
+    assert!(scene.take(&bob).is_empty());
+}
+
+#[test]
 fn a_session_with_missed_events_resumes() {
     let mut scene = scene();
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));

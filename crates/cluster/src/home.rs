@@ -276,6 +276,7 @@ impl Home {
     /// `http`: the address at which fronts reach this home.
     pub fn new(links: Arc<Links>, node: Arc<Node>, http: String) -> Home {
         let state = State { sites: node.sites_version(), ..State::default() };
+        node.expect_adoptions();
         Home { links, node, http, state: Mutex::new(state), on_successor: Box::new(|_| ()) }
     }
 

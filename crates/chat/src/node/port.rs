@@ -9,7 +9,7 @@
 //! | [`command`](Node::command) | every other frame |
 //! | [`disconnected`](Node::disconnected) | the end of a connection |
 //! | [`behind`](Node::behind), [`presence_missed`](Node::presence_missed) | a queue that overflowed |
-//! | [`release`](Node::release), [`adopt`](Node::adopt), [`watch_again`](Node::watch_again) | a node that is replaced by another |
+//! | [`release`](Node::release), [`adopt`](Node::adopt), [`watch_again`](Node::watch_again), [`expect_adoptions`](Node::expect_adoptions) | a node that is replaced by another |
 //! | [`write_down`](Node::write_down), [`continue_sessions`](Node::continue_sessions) | a process that is replaced by another one |
 //!
 //! The domain answers through one [`Outbox`](crate::Outbox). No call blocks, and everything that crosses the port can be
@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use crate::sign_in::adopt::Waiting;
 use crate::{
-    AppCredentials, AppDeviceOf, AppToken, AppTokenFor, AppTokens, CallRecord, Hello, Node, Refusal, Request,
-    SessionHandle, SessionId, SessionRecord, SiteId, Sub, Timestamp,
+    AppCredentials, AppDeviceOf, AppToken, AppTokenFor, AppTokens, CallRecord, Command, Hello, Node, Refusal,
+    Request, SessionHandle, SessionId, SessionRecord, SiteId, Sub, Timestamp, presence,
 };
 #[cfg(doc)]
 use crate::{Store, Welcome};
@@ -133,6 +133,9 @@ impl Node {
     ///
     /// Commands of a session that is being [adopted](Self::adopt) wait, up to 64 of them.
     pub fn command(&self, session: SessionId, request: Request, now: Timestamp) {
+        if let Command::Presence(presence::Command::Watch { .. }) = request.command {
+            self.inner.sign_in.note_watch(session, now);
+        }
         if let Some(Waiting::Request(request, now)) =
             self.inner.sign_in.wait_for_adoption(session, Waiting::Request(request, now))
         {
@@ -188,6 +191,12 @@ impl Node {
     /// Reads the users and one snapshot for each session, 256 users at once.
     pub fn adopt(&self, records: Vec<SessionRecord>, now: Timestamp) {
         self.inner.sign_in.adopt(records, now);
+    }
+
+    /// This node takes the place of another one, and fronts will bring their sessions for [`adopt`](Self::adopt). So each watch
+    /// that begins within the grace time after the first tick is answered once more after this time.
+    pub fn expect_adoptions(&self) {
+        self.inner.sign_in.expect_adoptions();
     }
 
     /// Restores the watch of an adopted session, which its front has kept: see

@@ -6,7 +6,7 @@
 
 use crate::session::Event;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::account::app_passwords::are_allowed;
@@ -30,8 +30,12 @@ pub(crate) struct Adoptions {
     waiting: Mutex<WaitingBySession>,
     /// The number of sessions in `waiting`: nearly always 0.
     count: AtomicUsize,
-    /// Adopted sessions with watches, and the time at which each gets the presence again; ascending.
+    /// Sessions with watches, and the time at which each gets the presence again; ascending.
     watching: Mutex<VecDeque<(Timestamp, SessionId)>>,
+    /// The node takes the place of another one, whose sessions come within the grace time after the first tick.
+    are_expected: AtomicBool,
+    /// The end of that time; 0 before the first tick.
+    expected_until: AtomicU64,
 }
 
 type WaitingBySession = HashMap<SessionHandle, VecDeque<Waiting>>;
@@ -198,7 +202,7 @@ impl SignIn {
         let is_key_gone = !record.key.is_empty() && site.slot_of(&record.key) == 0;
         let entered = match is_key_gone {
             true => Err(Refusal::KeyEnded),
-            false => self.enter_table(&site, row, record, merges, now),
+            false => self.enter_table(&site, row, record, (merges, missed), now),
         };
         let hold = match entered {
             Ok(hold) => hold,
@@ -244,14 +248,14 @@ impl SignIn {
         }
     }
 
-    /// Adds an adopted session to the table, and starts to hold its events. Publishes nothing: watchers
-    /// already have the user as present.
+    /// Adds an adopted session to the table, and starts to hold its events. Within the time in which sessions are expected, watchers
+    /// have the user as present already, so nothing is published. A user who comes later has left for them.
     fn enter_table(
         self: &Arc<Self>,
         site: &LiveSite,
         row: &UserRow,
         record: &SessionRecord,
-        merges: u64,
+        (merges, missed): (u64, Missed),
         now: Timestamp,
     ) -> Result<Option<Hold>, Refusal> {
         let session = record.session;
@@ -282,7 +286,8 @@ impl SignIn {
             site.counters.leave();
             return Err(Refusal::Unavailable);
         }
-        let (replaced, is_first, hold) = shard.begin_adopted(row, standing, new, limit);
+        let is_known = missed == Missed::Nothing || self.adoptions.is_expected_at(self.sessions.last_tick());
+        let (replaced, is_first, hold) = shard.begin_adopted(row, standing, new, limit, is_known);
         if let Some(announced) = &record.announced {
             shard.announce(row.id, session.handle, announced.clone());
             // Watchers have the session's availability already.
@@ -369,8 +374,24 @@ impl SignIn {
         self.adoptions.watching().push_back((due, session));
     }
 
+    /// See [`Node::expect_adoptions`](crate::Node::expect_adoptions).
+    pub(crate) fn expect_adoptions(&self) {
+        self.adoptions.are_expected.store(true, Ordering::Relaxed);
+    }
+
+    /// A session begins to watch. While adoptions are expected, the answer may lack users who are adopted later.
+    pub(crate) fn note_watch(&self, session: SessionId, now: Timestamp) {
+        if self.adoptions.are_expected.load(Ordering::Relaxed) && self.adoptions.is_expected_at(now) {
+            self.repeat_presence_later(session, now);
+        }
+    }
+
     /// Repeats presence, because changes during the move may have been lost.
     pub(crate) fn repeat_presence(self: &Arc<Self>, now: Timestamp) {
+        let until = &self.adoptions.expected_until;
+        if until.load(Ordering::Relaxed) == 0 {
+            until.store(now.0 + self.config.presence_grace_ms, Ordering::Relaxed);
+        }
         for _ in 0..PRESENCE_PER_TICK {
             let mut watching = self.adoptions.watching();
             let Some((_, session)) = watching.pop_front_if(|(due, _)| *due <= now) else { return };
@@ -387,6 +408,11 @@ impl Adoptions {
         let mut waiting = self.waiting();
         waiting.extend(records.iter().map(|record| (record.session.handle, VecDeque::new())));
         self.count.store(waiting.len(), Ordering::Release);
+    }
+
+    fn is_expected_at(&self, now: Timestamp) -> bool {
+        let until = self.expected_until.load(Ordering::Relaxed);
+        until == 0 || now.0 < until
     }
 
     /// The next queued call. None: the queue is empty, and later calls do not wait any more.
@@ -434,7 +460,7 @@ impl Adoptions {
 }
 
 impl Shard {
-    /// Adds a session that others know already, and holds its events. Answers the sessions that it replaces,
+    /// Adds a session, and holds its events. `is_known`: watchers have the user as present. Answers the sessions that it replaces,
     /// and whether it is the user's first.
     fn begin_adopted(
         &mut self,
@@ -442,12 +468,15 @@ impl Shard {
         standing: StandingHere,
         new: Session,
         limit: u32,
+        is_known: bool,
     ) -> (SmallVec<[SessionHandle; 1]>, bool, Option<Hold>) {
         let handle = new.handle;
         let replaced = self.begin(row, standing, new, limit);
         let hold = self.hold(row.id, handle);
         let Some(user) = self.user(row.id) else { return (replaced, false, None) };
-        user.is_published();
+        if is_known {
+            user.is_published();
+        }
         let is_first = user.sessions.len() == 1 && replaced.is_empty();
         (replaced, is_first, hold)
     }
