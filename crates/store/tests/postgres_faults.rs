@@ -65,6 +65,51 @@ fn acknowledged_messages_survive_kill_9_of_the_server_once_and_in_order() {
 }
 
 #[test]
+fn without_a_synchronous_replica_no_message_is_acknowledged_and_a_home_keeps_its_lease() {
+    let place = Place::new();
+    let server = started(&place.0);
+    postgres::run(&format!("{}/postgres", server.url), "CREATE DATABASE kith");
+    let url = format!("{}/kith", server.url);
+    let home = lease(&url, "home", 1);
+    term(home.take(Clock::OfDatabase, VALID).expect("it answers"));
+    let store = Sqlite::open_leased(&home, Options::default()).expect("it opens");
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    let replicates = |names| {
+        postgres::run(&url, &format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"));
+        postgres::run(&url, "SELECT pg_reload_conf()");
+    };
+    let waiting = |what: &str| {
+        let of = format!("FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%{what}%'");
+        postgres::query(&url, &format!("SELECT query {of}")).len() == 1
+    };
+    replicates("*");
+    // The server takes the new setting a moment later.
+    let mut sent = 0;
+    let answer = loop {
+        sent += 1;
+        let (sender, answer) = channel();
+        let append = message(ann, bob, &format!("{sent}"), "hello");
+        store.append(append, Box::new(move |outcome| _ = sender.send(outcome)));
+        match until(|| waiting("COMMIT").then_some(None).or_else(|| answer.try_recv().ok().map(Some))) {
+            None => break answer,
+            Some(appended) => assert_eq!(appended.expect("it is stored").seq.0, sent),
+        }
+    };
+    assert!(home.renew(Clock::OfDatabase, VALID).expect("it answers"));
+    // The message is visible after the end of its connection, and only this server has it.
+    let those = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    postgres::query(&url, &format!("SELECT pg_terminate_backend(pid)::text {those}"));
+    until(|| waiting("pg_logical_emit_message").then_some(()));
+    assert!(answer.try_recv().is_err(), "the replica does not have it");
+    replicates("");
+    let appended = answer.recv_timeout(asking::PATIENCE).expect("it is answered").expect("it is stored");
+    assert_eq!(appended.seq.0, sent);
+    assert_eq!(asking::seqs(&store, direct(ann, bob)).len() as u64, sent);
+    drop(store); // before its server
+}
+
+#[test]
 fn a_store_fails_while_the_server_is_away_and_goes_on_after_its_return() {
     let place = Place::new();
     let server = started(&place.0);
@@ -285,6 +330,16 @@ fn kill_9(place: &Path) {
     let pid = std::fs::read_to_string(place.join("data/postmaster.pid")).expect("it runs");
     let pid = pid.lines().next().expect("its first line");
     assert!(Command::new("kill").args(["-9", pid]).status().expect("kill").success());
+}
+
+fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        match look() {
+            Some(seen) => return seen,
+            None => assert!(begin.elapsed() < asking::PATIENCE, "waited in vain"),
+        }
+    }
 }
 
 fn until_it_works<T>(mut request: impl FnMut() -> Result<T, StoreError>) -> T {

@@ -141,6 +141,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 /// So long is the outcome of a commit asked for.
 const RESOLVE: Duration = Duration::from_secs(15);
+/// A commit with one record in the log of PostgreSQL, and no change. A commit without any record would not wait.
+const WAIT_FOR_REPLICA: &str =
+    "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_logical_emit_message(true, 'kith', ''); COMMIT";
 /// Statements that a connection keeps.
 const STATEMENTS: usize = 1_024;
 /// Begins a transaction and takes the lock of the one writer. The key is "Kith" in ASCII and the slot.
@@ -457,7 +460,8 @@ impl Connection {
             self.execute(&self.prepare(sql).prepared, [id].values()?)?;
         }
         let client = self.client()?;
-        let committed = self.wait(client.batch_execute("COMMIT"));
+        // A time-out would end the wait for a synchronous replica, and PostgreSQL would report success.
+        let committed = self.wait(client.batch_execute("SET LOCAL statement_timeout = 0; COMMIT"));
         let written = self.answers();
         match committed {
             Ok(()) => {
@@ -480,7 +484,8 @@ impl Connection {
         }
     }
 
-    /// Asks for the outcome of a commit whose answer was lost.
+    /// Asks for the outcome of a commit whose answer was lost. A commit that waits for a synchronous replica when its connection ends
+    /// is visible at once. So this waits for the replica, by a commit of its own, which comes after that one.
     fn resolve(&self, why: String) -> Result<()> {
         let transaction = self.inner.borrow().lease.transaction.clone();
         let began = Instant::now();
@@ -492,9 +497,9 @@ impl Connection {
             match asked {
                 Ok(rows) => {
                     match rows.first().map(|row| row.try_get::<_, Option<&str>>(0)).transpose()?.flatten() {
-                        Some("committed") => return Ok(()),
+                        Some("committed") if self.execute_batch(WAIT_FOR_REPLICA).is_ok() => return Ok(()),
                         Some("aborted") => return Err(Error::Away(why)),
-                        Some(_) => {} // the server still works on it
+                        Some(_) => {} // the server still works on it, or its replica is away
                         None => return Err(Error::Unknown),
                     }
                 }
