@@ -62,6 +62,41 @@ impl Request {
         }
     }
 
+    /// The command changes nothing, so it can be carried out twice. False for some that change nothing.
+    pub fn only_reads(&self) -> bool {
+        use {account::Command as Account, contacts::Command as Contacts};
+        use {messages::Command as Messages, rooms::Command as Rooms};
+        matches!(
+            self.command,
+            Command::Messages(
+                Messages::ListConversations { .. }
+                    | Messages::History { .. }
+                    | Messages::HistorySince { .. }
+                    | Messages::Archive(_)
+                    | Messages::AtPositions { .. }
+                    | Messages::Find { .. }
+                    | Messages::Search { .. }
+                    | Messages::ListPins { .. }
+                    | Messages::ListThreads { .. }
+                    | Messages::ListStickers
+            ) | Command::Contacts(
+                Contacts::List { .. }
+                    | Contacts::Changed { .. }
+                    | Contacts::ListPeople { .. }
+                    | Contacts::Profiles { .. }
+            ) | Command::Rooms(
+                Rooms::List { .. }
+                    | Rooms::ListOccupants { .. }
+                    | Rooms::ListNames { .. }
+                    | Rooms::ListMembers { .. }
+                    | Rooms::ListLinks { .. }
+                    | Rooms::Show { .. }
+                    | Rooms::Find { .. }
+                    | Rooms::OpenLink { .. }
+            ) | Command::Account(Account::Profile { .. } | Account::ListDevices | Account::ListAppPasswords)
+        )
+    }
+
     /// The session waits for no answer, but a refusal reaches it, without a number: of a marker, for example.
     pub fn is_unanswered(&self) -> bool {
         matches!(self.answer_to(), AnswerTo::Session)

@@ -33,6 +33,10 @@ const MOST_PENDING: usize = 256;
 /// An [unanswered](Request::is_unanswered) command may be lost with the link for so long after it was sent. It is far more than the
 /// time of a commit, because a repeated one does no harm.
 const UNANSWERED_MS: u64 = 10_000;
+/// Unanswered requests that only read, and their bytes, which the front sends again on a new link. Further ones are refused when
+/// the link ends.
+const MOST_READS: usize = 10_000;
+const READ_BYTES: usize = 2 * 1024;
 /// Questions without an answer; more are refused.
 const MOST_QUESTIONS: usize = 10_000;
 const ADOPTED_TOGETHER: usize = 256;
@@ -68,6 +72,8 @@ struct State {
     sessions: HashMap<SessionHandle, Kept>,
     /// Sign-ins that were sent on this link.
     signing_in: HashMap<SessionHandle, ()>,
+    /// Unanswered requests that only read.
+    reads: HashMap<(SessionHandle, u64), Box<[u8]>>,
     questions: HashMap<u64, Then>,
     last_question: u64,
     held: VecDeque<Held>,
@@ -112,6 +118,8 @@ struct Kept {
 struct Held {
     handle: SessionHandle,
     kind: HeldKind,
+    /// It only reads, so it is sent again on the next link, too.
+    is_read: bool,
     bytes: Vec<u8>,
 }
 
@@ -171,6 +179,7 @@ impl Front {
                 http: None,
                 sessions: HashMap::new(),
                 signing_in: HashMap::new(),
+                reads: HashMap::new(),
                 questions: HashMap::new(),
                 last_question: 0,
                 held: VecDeque::new(),
@@ -431,6 +440,9 @@ impl Front {
                 HeldKind::Command(awaited) => match state.sessions.get_mut(&held.handle) {
                     Some(kept) => {
                         kept.held = 0;
+                        if held.is_read {
+                            keep_read(&mut state.reads, held.handle, &awaited, &held.bytes);
+                        }
                         kept.wait_for(awaited, now);
                     }
                     None => continue,
@@ -455,6 +467,8 @@ impl Front {
             state.without_link_since = state.now;
         }
         let mut refused = 0;
+        let mut reads = std::mem::take(&mut state.reads);
+        let (held, held_bytes) = (&mut state.held, &mut state.held_bytes);
         state.sessions.retain(|handle, kept| {
             let pending = std::mem::take(&mut kept.pending);
             refused += pending.len() as u64;
@@ -463,11 +477,21 @@ impl Front {
                 effects.push(bye(*handle, AGAIN));
                 return false;
             }
-            let pending = pending.into_iter().map(Awaited::Answer);
+            let pending = pending.into_iter().filter(|one| {
+                let Pending::Request(re) = one else { return true };
+                let Some(bytes) = reads.remove(&(*handle, *re)) else { return true };
+                kept.held = kept.held.saturating_add(1);
+                *held_bytes += bytes.len();
+                let kind = HeldKind::Command(Awaited::Answer(one.clone()));
+                held.push_back(Held { handle: *handle, kind, is_read: true, bytes: bytes.into_vec() });
+                refused -= 1;
+                false
+            });
+            let pending = pending.map(Awaited::Answer);
             let may_be_lost = state.now.since(kept.unanswered) < UNANSWERED_MS;
-            kept.unanswered = Timestamp(0);
             let all = pending.chain(may_be_lost.then_some(Awaited::Refusal));
             effects.extend(all.filter_map(|one| refusal_of(*handle, one, Refusal::Unavailable)));
+            kept.unanswered = Timestamp(0);
             true
         });
         let signing_in = std::mem::take(&mut state.signing_in);
@@ -632,10 +656,21 @@ impl State {
         self.held.push_back(held);
     }
 
+    /// The session has ended.
+    fn forget_reads(&mut self, of: &Kept) {
+        for pending in &of.pending {
+            if let Pending::Request(re) = pending {
+                self.reads.remove(&(of.record.session.handle, *re));
+            }
+        }
+    }
+
     /// Notes the delivery of an event to a session of this front. False: the session must not get it.
     fn note_delivery(&mut self, to: SessionHandle, delivery: &Delivery) -> bool {
         if delivery.event.farewell().is_some() {
-            return self.sessions.remove(&to).is_some() | self.signing_in.remove(&to).is_some();
+            let kept = self.sessions.remove(&to);
+            kept.iter().for_each(|kept| self.forget_reads(kept));
+            return kept.is_some() | self.signing_in.remove(&to).is_some();
         }
         let Some(kept) = self.sessions.get_mut(&to) else { return false };
         if kept.record.is_behind && delivery.event.when_behind() == WhenBehind::Drop && delivery.re.is_none()
@@ -653,6 +688,9 @@ impl State {
             kept.pending.retain(|pending| !matches!(pending, Pending::Message(id) if is_there(id)));
         }
         if let Some(answered) = delivery.answered() {
+            if let (Pending::Request(re), false) = (&answered, self.reads.is_empty()) {
+                self.reads.remove(&(to, *re));
+            }
             kept.pending.retain(|pending| *pending != answered);
             kept.pending.shrink_to(4);
         }
@@ -716,6 +754,20 @@ impl Held {
     }
 }
 
+fn keep_read(
+    reads: &mut HashMap<(SessionHandle, u64), Box<[u8]>>,
+    from: SessionHandle,
+    awaited: &Awaited,
+    bytes: &[u8],
+) {
+    if let Awaited::Answer(Pending::Request(re)) = awaited
+        && reads.len() < MOST_READS
+        && bytes.len() <= READ_BYTES
+    {
+        reads.insert((from, *re), bytes.into());
+    }
+}
+
 fn bye(to: SessionHandle, refusal: Refusal) -> Effect {
     let event = Event::Session(SessionEvent::Bye(refusal));
     Effect::Deliver(vec![to], Delivery { re: None, position: None, event })
@@ -751,7 +803,7 @@ impl RemoteNode for Front {
                 ends.out.push(&bytes);
                 state.signing_in.insert(handle, ());
             }
-            _ => state.hold(Held { handle, kind: HeldKind::SignIn, bytes }),
+            _ => state.hold(Held { handle, kind: HeldKind::SignIn, is_read: false, bytes }),
         }
         drop(state);
         (self.wake)();
@@ -764,13 +816,14 @@ impl RemoteNode for Front {
             None if request.is_unanswered() => Awaited::Refusal,
             None => Awaited::Nothing,
         };
+        let is_read = request.only_reads();
         let item = ToHome::Command { session, request, now, again: false };
         // Written before the lock is taken.
         let bytes = write(&item);
         let mut state = self.lock();
         let has_room = state.has_room();
         let is_linked = state.is_linked();
-        let State { sessions, link, held, held_bytes, .. } = &mut *state;
+        let State { sessions, reads, link, held, held_bytes, .. } = &mut *state;
         let kept = match sessions.entry(handle) {
             Entry::Occupied(kept) if kept.get().record.session == session => kept.into_mut(),
             _ => {
@@ -789,13 +842,16 @@ impl RemoteNode for Front {
         let awaited = if is_repeated { Awaited::Nothing } else { awaited };
         match link {
             Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
+                if is_read {
+                    keep_read(reads, handle, &awaited, &bytes);
+                }
                 kept.wait_for(awaited, now);
                 ends.out.push(&bytes);
             }
             _ => {
                 kept.held += 1;
                 *held_bytes += bytes.len();
-                held.push_back(Held { handle, kind: HeldKind::Command(awaited), bytes });
+                held.push_back(Held { handle, kind: HeldKind::Command(awaited), is_read, bytes });
             }
         }
         drop(state);
@@ -807,7 +863,8 @@ impl RemoteNode for Front {
         if let Entry::Occupied(kept) = state.sessions.entry(session.handle)
             && kept.get().record.session == session
         {
-            kept.remove();
+            let kept = kept.remove();
+            state.forget_reads(&kept);
             state.push(&ToHome::Disconnected { session, on_purpose, now });
             drop(state);
             (self.wake)();

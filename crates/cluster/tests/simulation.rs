@@ -44,6 +44,7 @@ fn no_message_is_lost_or_doubled_whatever_the_bus_and_the_nodes_do() {
         assert!(totals.acknowledged > 1_000, "the runs send messages: {totals:?}");
         assert!(totals.adopted > 50, "sessions survive the end of links: {totals:?}");
         assert!(totals.broken > 50, "links end: {totals:?}");
+        assert!(totals.answered > 10 * totals.refused, "the end of a link refuses no question: {totals:?}");
         assert!(totals.markers > 100, "members read: {totals:?}");
         assert!(totals.given_away > 20, "homes give their role away: {totals:?}");
     }
@@ -57,6 +58,9 @@ struct Totals {
     given_away: usize,
     sign_ins: usize,
     markers: usize,
+    /// Questions.
+    answered: usize,
+    refused: usize,
 }
 
 impl Totals {
@@ -67,6 +71,8 @@ impl Totals {
         self.given_away += other.given_away;
         self.sign_ins += other.sign_ins;
         self.markers += other.markers;
+        self.answered += other.answered;
+        self.refused += other.refused;
     }
 }
 
@@ -135,6 +141,10 @@ struct Client {
     read: HashMap<ConversationId, u64>,
     /// How far the user had read when this client has signed in.
     stored_read: HashMap<ConversationId, u64>,
+    /// The number of a question without an answer.
+    asked: Option<u64>,
+    answered: usize,
+    refused: usize,
     tells_markers: bool,
     watches: bool,
     /// The users whom it shows as present.
@@ -285,6 +295,7 @@ impl World {
             30..32 => self.drop_a_connection(),
             32..34 => self.fall_behind(),
             38..46 => self.read_some(),
+            46..52 => self.ask_some(),
             34 if self.rng.random() => self.kill_the_home(),
             34 => self.replace_the_home(),
             35 => self.kill_a_front(),
@@ -409,6 +420,22 @@ impl World {
         let Some(newest) = client.logs[&conversation].by_seq.keys().next_back().copied() else { return };
         client.read.insert(conversation, newest);
         self.tell_marker(who, conversation, newest);
+    }
+
+    /// A client asks for a page of the history, one at a time.
+    fn ask_some(&mut self) {
+        let who = self.rng.random_range(0..self.clients.len());
+        let to = To::User(Sub::parse(USERS[(self.clients[who].user + 1) % USERS.len()]).unwrap());
+        let client = &mut self.clients[who];
+        let (Some((front, _)), Some(session), None) = (client.link, client.session, client.asked) else {
+            return;
+        };
+        client.next_re += 1;
+        client.asked = Some(client.next_re);
+        let command =
+            messages::Command::History { to, before: None, after: None, thread: None, limit: Some(10) };
+        let request = Request::new(client.next_re, command);
+        self.fronts[front].front.command(session, request, Timestamp(self.now));
     }
 
     fn tell_marker(&self, who: usize, conversation: ConversationId, read: u64) {
@@ -595,6 +622,9 @@ impl World {
             assert!(client.session.is_some(), "{who} is signed in");
             assert!(client.unacknowledged.is_empty(), "{who} waits: {:?}", client.unacknowledged);
             assert!(!client.is_behind, "{who} is behind");
+            assert_eq!(client.asked, None, "{who} has the answer to each question");
+            self.totals.answered += client.answered;
+            self.totals.refused += client.refused;
             let others: BTreeSet<String> = USERS.iter().map(|&name| name.to_owned()).collect();
             let others = &others - &BTreeSet::from([USERS[client.user].to_owned()]);
             assert_eq!(client.present, others, "{who} sees everybody");
@@ -643,6 +673,9 @@ impl Client {
             logs: HashMap::new(),
             read: HashMap::new(),
             stored_read: HashMap::new(),
+            asked: None,
+            answered: 0,
+            refused: 0,
             tells_markers: false,
             watches: false,
             present: BTreeSet::new(),
@@ -659,7 +692,7 @@ impl Client {
 
     fn lose(&mut self, retry_at: u64) {
         (self.link, self.session, self.is_behind, self.resumes) = (None, None, false, false);
-        (self.watches, self.tells_markers) = (false, true);
+        (self.watches, self.tells_markers, self.asked) = (false, true, None);
         self.present.clear();
         self.retry_at = retry_at;
     }
@@ -672,6 +705,14 @@ impl Client {
         }
         if self.is_behind && delivery.event.when_behind() == WhenBehind::Drop && delivery.answered().is_none()
         {
+            return Vec::new();
+        }
+        if self.asked.is_some() && self.asked == delivery.re {
+            self.asked = None;
+            match &delivery.event {
+                Event::Session(SessionEvent::Refused(_)) => self.refused += 1,
+                _ => self.answered += 1,
+            }
             return Vec::new();
         }
         match delivery.event {
