@@ -182,6 +182,24 @@ test('a request waits for the first connection, and fails if there is none', asy
   expect(states()).toEqual(['a list', false, false]);
 });
 
+test('a request that failed with its connection is loading until the next one', async () => {
+  const { load, state } = answering('a list', { fails: true });
+  const { drawing, pass, states } = requesting(load);
+  const become = (now: 'waiting' | 'online') =>
+    drawing.do(() => {
+      drawing.client.state = { state: now, shared: false };
+      drawing.client.change('status');
+    });
+  await pass(100);
+  become('waiting');
+  await pass(1_000);
+  expect(states()).toEqual([undefined, true, false]);
+  state.fails = false;
+  become('online');
+  await pass(100);
+  expect(states()).toEqual(['a list', false, false]);
+});
+
 test('after a reconnect a failed request is repeated, and a loaded one only with refresh', async () => {
   for (const [fails, refresh, asked] of [
     [true, false, 2],

@@ -37,12 +37,12 @@ interface Answer<T> {
 
 function useIsConnecting(): boolean {
   const { state } = useTopic('status', one => one.status());
-  return state === 'idle' || state === 'connecting';
+  return /idle|connecting|waiting/.test(state);
 }
 
 /**
- * The state of a list that the client keeps. A page that was requested before the first connection counts as
- * loading and not as failed, because the client loads it after connecting.
+ * The state of a list that the client keeps. A page that was requested without a connection counts as loading and not
+ * as failed, because the client loads it after connecting.
  */
 export function useListState(list: { loading: boolean; failed: boolean }) {
   const isConnecting = useIsConnecting();
@@ -62,7 +62,8 @@ export function useRequest<T>(
   const [turn, setTurn] = useState(0);
   const [answer, setAnswer] = useState<Answer<T>>({ load: undefined, turn: 0, failed: false });
   const isSame = answer.load === load;
-  const isAnswered = isSame && answer.turn === turn;
+  // A failed request is sent again on the next connection.
+  const isAnswered = isSame && answer.turn === turn && !(answer.failed && isConnecting);
   const failed = isAnswered && answer.failed;
 
   useEffect(() => {
