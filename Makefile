@@ -29,7 +29,7 @@ run: widget/dist/kith.js ## Build everything quickly and start the demo communit
 	cargo build --locked --profile tryout --package server
 	"$(CARGO_TARGET_DIR)/tryout/kith" demo --http "$(HTTP)" --data "$(DATA)"
 
-cluster: widget/dist/kith.js ## Start NATS, a home and two fronts on this machine, with the demo community (DATA=./data)
+cluster: widget/dist/kith.js ## Start NATS, PostgreSQL, two homes and two fronts on this machine, with the demo community (DATA=./data)
 	cargo build --locked --profile tryout --package server
 	KITH_BIN="$(CARGO_TARGET_DIR)/tryout/kith" scripts/cluster.sh "$(DATA)"
 

@@ -1,67 +1,125 @@
 #!/bin/bash
-# Starts NATS, a home and two fronts on this machine, and stops all of them at Ctrl-C. $1: the directory of their data.
-# KITH_DATABASE=postgres://…: the home is on this database, and a second home stands by.
+# Starts NATS, PostgreSQL, two homes (one serves, one stands by) and two fronts on this machine, with the demo community. A process that ends is
+# started again after a second, as a service manager does. Ctrl-C stops all of them. $1: the directory of their data.
+#
+# KITH_DATABASE=postgres://…: the homes are on this database. KITH_DATABASE=sqlite, or no PostgreSQL: one home with a SQLite file.
+# Ports: NATS_PORT, HOME_HTTP, STANDBY_HTTP, FRONT_A, FRONT_B. NAME.pid and NAME.log are in the directory.
 set -euo pipefail
 
-data=$1
+scripts=$(cd "$(dirname "$0")" && pwd)
 kith=${KITH_BIN:-kith}
-nats=$("$(dirname "$0")/nats.sh")
+nats=$("$scripts/nats.sh")
 nats_port=${NATS_PORT:-4222}
 home=${HOME_HTTP:-127.0.0.1:8080}
 fronts=("${FRONT_A:-127.0.0.1:8081}" "${FRONT_B:-127.0.0.1:8082}")
 
 umask 077
-mkdir -p "$data"
-homes=("$home")
-if [ -n "${KITH_DATABASE:-}" ]; then
-	homes+=("${STANDBY_HTTP:-127.0.0.1:8083}")
-	# Both homes need the same files.
-	KITH_FILES_FOLDER=$(cd "$data" && pwd)/files
-	export KITH_FILES_FOLDER
-fi
+mkdir -p "$1"
+data=$(cd "$1" && pwd)
+# PostgreSQL runs as another user if this is root, and must reach its directory.
+chmod 711 "$data"
+
+keepers=()
+stop() {
+	trap - EXIT INT TERM
+	# The last ones first, so that clients of fronts hear a farewell, and PostgreSQL outlives the homes.
+	for ((at = ${#keepers[@]} - 1; at >= 0; at--)); do
+		kill "${keepers[at]}" 2>/dev/null || true
+		wait "${keepers[at]}" 2>/dev/null || true
+	done
+}
+trap stop EXIT INT TERM
+
+# Keeps a process running. $1: its name. The rest: its command.
+keep() {
+	local name=$1
+	shift
+	(
+		pid=
+		trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; exit 0' TERM
+		trap '' INT
+		while :; do
+			"$@" >>"$data/$name.log" 2>&1 &
+			pid=$!
+			echo $pid >"$data/$name.pid"
+			wait $pid || true
+			sleep 1
+		done
+	) &
+	keepers+=($!)
+}
+
+# Waits until a command succeeds, for 60 s at most.
+until_it() {
+	local tries
+	for ((tries = 0; tries < 600; tries++)); do
+		"$@" 2>/dev/null && return 0
+		sleep 0.1
+	done
+	return 1
+}
+answers() { (: <"/dev/tcp/${1%:*}/${1##*:}"); }
+# Whether a page is there. A front passes the request on to the home.
+has() {
+	(
+		exec 3<>"/dev/tcp/${1%:*}/${1##*:}"
+		printf 'GET %s HTTP/1.1\r\nhost: %s\r\nconnection: close\r\n\r\n' "$2" "$1" >&3
+		head -n 1 <&3 | grep -q ' 200 '
+	)
+}
+
 secret=$data/cluster.secret
 [ -s "$secret" ] || od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$secret"
 password=$(sha256sum "$secret" | cut -c1-32)
 printf 'listen: "127.0.0.1:%s"\nauthorization { user: kith, password: "%s" }\n' "$nats_port" "$password" >"$data/nats.conf"
 export KITH_CLUSTER_NATS="nats://kith:$password@127.0.0.1:$nats_port" KITH_CLUSTER_SECRET_FILE=$secret
 
-children=()
-stop() {
-	trap - EXIT INT TERM
-	# Fronts first, so that their clients hear a farewell.
-	for ((at = ${#children[@]} - 1; at >= 0; at--)); do
-		kill "${children[at]}" 2>/dev/null || true
-		wait "${children[at]}" 2>/dev/null || true
-	done
-}
-trap stop EXIT INT TERM
+database=${KITH_DATABASE:-}
+unset KITH_DATABASE
+if [ "$database" = sqlite ]; then
+	database=
+elif [ -z "$database" ]; then
+	if "$scripts/postgres.sh" >/dev/null; then
+		keep postgres "$scripts/postgres.sh" serve "$data/pg"
+		until_it test -S "$data/pg/.s.PGSQL.5432" || {
+			echo "PostgreSQL does not start; see $data/postgres.log, or set KITH_DATABASE=sqlite" >&2
+			exit 1
+		}
+		database="postgres://kith@${data//\//%2F}%2Fpg/postgres"
+	else
+		echo "Going on with a SQLite file, so no home stands by."
+	fi
+fi
+homes=("$home")
+of_homes=()
+if [ -n "$database" ]; then
+	homes+=("${STANDBY_HTTP:-127.0.0.1:8083}")
+	# Both homes need the same files.
+	of_homes=(KITH_DATABASE="$database" KITH_FILES_FOLDER="$data/files")
+fi
 
-"$nats" -c "$data/nats.conf" >"$data/nats.log" 2>&1 &
-children+=($!)
+keep nats "$nats" -c "$data/nats.conf"
 names=(home standby)
 for at in "${!homes[@]}"; do
 	name=${names[at]}
-	KITH_CLUSTER_NAME=$name "$kith" demo --data "$data/$name" --http "${homes[at]}" >"$data/$name.log" 2>&1 &
-	children+=($!)
+	keep "$name" env "${of_homes[@]}" KITH_CLUSTER_NAME="$name" "$kith" demo --data "$data/$name" --http "${homes[at]}"
+	until_it answers "${homes[at]}" || true
 done
 for at in 0 1; do
-	"$kith" serve --role front --data "$data/front-$at" --http "${fronts[at]}" >"$data/front-$at.log" 2>&1 &
-	children+=($!)
+	keep "front-$at" "$kith" serve --role front --data "$data/front-$at" --http "${fronts[at]}"
+done
+for node in "${fronts[@]}"; do
+	until_it has "$node" / || { echo "the node at $node does not start; see the logs in $data" >&2; exit 1; }
 done
 
-for node in "${homes[@]}" "${fronts[@]}"; do
-	for _ in $(seq 100); do
-		(: <"/dev/tcp/${node%:*}/${node##*:}") 2>/dev/null && continue 2
-		sleep 0.1
-	done
-	echo "the node at $node does not start; see the logs in $data" >&2
-	exit 1
-done
-
-echo "NATS, a home and two fronts run. Open these in two browsers, and choose two members:"
+echo "The cluster runs. Open these in two browsers, and choose two members:"
 echo
 for front in "${fronts[@]}"; do echo "  http://$front"; done
 echo
-echo "The home is http://$home. Logs: $data/*.log. The links: $kith cluster status --data $data/home --watch"
-echo "Stop all with Ctrl-C. Or kill one of them and start it again; process ids: ${children[*]}"
+echo "The processes: $(cd "$data" && echo *.pid | sed 's/\.pid//g'). Kill one while you talk, e.g.:"
+echo
+echo "  kill -9 \$(cat $data/home.pid)"
+echo
+echo "It starts again after a second. Logs: $data/*.log. The links: $kith cluster status --data $data/home --watch"
+echo "Stop all with Ctrl-C."
 wait

@@ -12,7 +12,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { PATIENCE_MS, until } from './browser.mjs';
 
-const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
+export const BINARY =
+  process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
 
 /** Leaves out the variables of the tests: the binary would read all variables that begin with KITH_ as settings. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
