@@ -356,7 +356,9 @@ fn ticket(claims: Claims, expires: Timestamp, key: &Verifier) -> Option<Ticket> 
     let sub = Sub::parse(&claims.sub).filter(|sub| sub.remote_address().is_none())?;
     let once = match (claims.once, claims.jti) {
         (false, _) => None,
-        (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) => Some(jti.into()),
+        (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) && !jti.contains('\0') => {
+            Some(jti.into())
+        }
         (true, _) => return None,
     };
     // A token with full rights over REST must not reach browsers.
