@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::dialect;
 use crate::migrate::{self, NEWEST};
-use crate::open::{check_ours, connect, create, explain};
+use crate::open::{check_ours, connect, create, explain, newer};
 use crate::{OpenError, Options};
 
 /// Copies the database at `from`, as it is at one moment, to the file `to`. Replaces `to` once the copy is complete and
@@ -45,7 +45,7 @@ fn source(path: &Path) -> Result<Connection, OpenError> {
     check_ours(&db, path)?;
     let found = migrate::version(&db).map_err(explain)?;
     if found > NEWEST {
-        return Err(OpenError::Newer { path: path.into(), found, known: NEWEST });
+        return Err(newer(path, found));
     }
     Ok(db)
 }

@@ -94,6 +94,18 @@ pub(crate) const SCHEMA_VERSION: &str = "PRAGMA user_version";
 /// PostgreSQL: `information_schema.tables`.
 pub(crate) const COUNT_TABLES: &str = "SELECT count(*) FROM sqlite_schema";
 
+/// All tables except those of SQLite and of the index of words, by name.
+pub(crate) const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' \
+                                 AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'message_text%' ORDER BY name";
+
+/// The columns of a table in their order: name, type, and place in the primary key (from 1; 0: not a part).
+pub(crate) const COLUMNS: &str = sql!("SELECT name, type, pk FROM pragma_table_info($1) ORDER BY cid");
+
+/// The parameter with this number, from 1.
+pub(crate) fn parameter(number: usize) -> String {
+    format!("?{number}")
+}
+
 /// Sets a property of the connection or of the file. PostgreSQL: `SET` or nothing.
 pub(crate) fn set(
     db: &rusqlite::Connection,

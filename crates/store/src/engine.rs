@@ -11,7 +11,7 @@ pub(crate) mod parameter;
 pub(crate) mod postgres;
 mod spelling;
 mod tls;
-mod value;
+pub(crate) mod value;
 
 use std::ops::Deref;
 
@@ -78,6 +78,14 @@ impl Connection {
         match self {
             Connection::Sqlite(db) => db,
             Connection::Postgres(_) => unreachable!("the caller has opened a file"),
+        }
+    }
+
+    /// PostgreSQL's connection. Only code that exists for PostgreSQL alone may call it.
+    pub(crate) fn postgres(&self) -> &postgres::Connection {
+        match self {
+            Connection::Postgres(db) => db,
+            Connection::Sqlite(_) => unreachable!("the caller has connected to a server"),
         }
     }
 

@@ -34,6 +34,15 @@ impl From<rusqlite::types::FromSqlError> for Fault {
     }
 }
 
+impl From<Fault> for engine::Error {
+    fn from(fault: Fault) -> engine::Error {
+        match fault {
+            Fault::Sql(error) => error,
+            Fault::Invalid(why) => engine::Error::Invalid(why),
+        }
+    }
+}
+
 impl Fault {
     /// A row that must exist is missing.
     pub(crate) fn no_row() -> Fault {

@@ -19,6 +19,7 @@ use chat::{StoreError, Timestamp};
 use crate::engine::postgres::{self, Place};
 use crate::engine::{self, params};
 use crate::migrate::{self, NEWEST};
+use crate::open::newer_server;
 use crate::sqlite::{self, Sqlite};
 use crate::{OpenError, Options, fault};
 
@@ -123,7 +124,7 @@ impl Lease {
         match migrate::postgres_version(&db).map_err(failed)? {
             0 => sqlite::migrate_postgres(&db, &place, Options::default())?,
             found if found > NEWEST => {
-                return Err(OpenError::NewerServer { place: place.name, found, known: NEWEST });
+                return Err(newer_server(&place.name, found));
             }
             _ => {}
         }
@@ -135,11 +136,7 @@ impl Lease {
         let place = Place::parse(url).map_err(|why| OpenError::Address { why })?.named("kith");
         let failed = |error| sqlite::failed_at(&place, error);
         let db = postgres::Connection::open(&place).map_err(|error| failed(error.into()))?;
-        if migrate::postgres_version(&db).map_err(failed)? == 0 {
-            return Ok(None);
-        }
-        let state = row(&db, Clock::OfDatabase).map_err(failed)?;
-        Ok((state.left_ms > 0).then(|| name_of_holder(&state.holder).to_owned()))
+        home(&db).map_err(failed)
     }
 
     /// The name of this process in the row of the lease.
@@ -226,6 +223,15 @@ impl Lease {
     fn lock(&self) -> MutexGuard<'_, postgres::Connection> {
         self.db.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The name of the node that has the lease; None: nobody has it.
+pub(crate) fn home(db: &postgres::Connection) -> Answer<Option<String>> {
+    if migrate::postgres_version(db)? == 0 {
+        return Ok(None);
+    }
+    let state = row(db, Clock::OfDatabase)?;
+    Ok((state.left_ms > 0).then(|| name_of_holder(&state.holder).to_owned()))
 }
 
 fn row(db: &postgres::Connection, clock: Clock) -> Answer<LeaseState> {

@@ -67,6 +67,9 @@ const POSTGRES_FROM: u32 = 50;
 /// The schema version that this program knows.
 pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
 
+/// Added to the schema version of a database that a transfer fills. So no node takes it for complete, also of an older version.
+pub(crate) const UNFINISHED: u32 = 1_000_000;
+
 /// The schema version of a database.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {
     db.query_row(dialect::SCHEMA_VERSION, [], |row| row.get(0))

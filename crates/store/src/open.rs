@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::dialect;
 use crate::engine;
-use crate::migrate::{self, NEWEST};
+use crate::migrate::{self, NEWEST, UNFINISHED};
 use crate::torn_log;
 use crate::{Options, Synchronous};
 
@@ -63,6 +63,11 @@ pub enum OpenError {
          it. Restart the node with this version, or use the node's own"
     )]
     OlderServer { place: String, found: u32, known: u32 },
+    #[error(
+        "{place} is the unfinished target of `kith migrate`. Run that command again with the same source, or name another \
+         database"
+    )]
+    Unfinished { place: String },
     #[error("cannot open {path}: {error}")]
     Failed { path: PathBuf, error: engine::Error },
 }
@@ -102,12 +107,28 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<engine::Connection,
     let epoch = RandomState::new().hash_one(path) as u32;
     let found = migrate::migrate(&mut db, epoch).map_err(explain)?;
     if found > NEWEST {
-        return Err(OpenError::Newer { path: path.into(), found, known: NEWEST });
+        return Err(newer(path, found));
     }
     if found < NEWEST {
         tracing::info!(from = found, to = NEWEST, "migrated the database");
     }
     Ok(db.into())
+}
+
+/// The reason why a file of a greater version than [`NEWEST`] is refused.
+pub(crate) fn newer(path: &Path, found: u32) -> OpenError {
+    if found > UNFINISHED {
+        return OpenError::Unfinished { place: path.display().to_string() };
+    }
+    OpenError::Newer { path: path.into(), found, known: NEWEST }
+}
+
+/// As [`newer`], for PostgreSQL.
+pub(crate) fn newer_server(place: &str, found: u32) -> OpenError {
+    if found > UNFINISHED {
+        return OpenError::Unfinished { place: place.to_owned() };
+    }
+    OpenError::NewerServer { place: place.to_owned(), found, known: NEWEST }
 }
 
 /// Opens the first connection of a process, before all others. Continues under a new epoch if the log lost data, and

@@ -14,7 +14,7 @@ use crate::engine::postgres::{self, Place};
 use crate::fault::{self, Fault, Outcome};
 use crate::late::Late;
 use crate::migrate;
-use crate::open::{check_ours, connect, explain, open, open_first, open_reader};
+use crate::open::{check_ours, connect, explain, newer, newer_server, open, open_first, open_reader};
 use crate::queue::{Queue, Refused};
 use crate::reader::{self, Read};
 use crate::stats::Counters;
@@ -212,7 +212,7 @@ impl Sqlite {
         check_ours(&db, path)?;
         let found = migrate::version(&db).map_err(|error| explain(path, error))?;
         match found > migrate::NEWEST {
-            true => Err(OpenError::Newer { path: path.into(), found, known: migrate::NEWEST }),
+            true => Err(newer(path, found)),
             false => Ok(()),
         }
     }
@@ -382,10 +382,14 @@ pub(crate) fn migrate_postgres(
     if found < newest && !options.migrate {
         return Err(OpenError::OlderServer { place: name, found, known: newest });
     }
+    // Before it waits for the lock, which a transfer has.
+    if found > newest {
+        return Err(newer_server(&name, found));
+    }
     let epoch = RandomState::new().hash_one(&name) as u32;
     let found = crate::migrate::migrate_postgres(db, epoch).map_err(failed)?;
     if found > newest {
-        return Err(OpenError::NewerServer { place: name, found, known: newest });
+        return Err(newer_server(&name, found));
     }
     if found < newest {
         tracing::info!(from = found, to = newest, "migrated the database");

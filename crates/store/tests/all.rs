@@ -21,5 +21,6 @@ mod postgres_schema;
 mod rich_rows;
 mod rooms_model;
 mod rooms_rules;
+mod transfer;
 mod two_engines;
 mod written;

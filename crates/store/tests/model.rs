@@ -23,7 +23,7 @@ const NAMES: [&str; 6] = ["Anna Öztürk", "anna-lena", "(Mod) Ärger 5", "ΟΔ�
 const QUERIES: [&str; 6] = ["ö", "ANNA", "mod", "οδοσ α", "5", "  a"];
 
 #[derive(Debug, Clone)]
-enum Step {
+pub(crate) enum Step {
     PutUser {
         user: UserId,
         name: usize,
@@ -158,7 +158,7 @@ fn message_change() -> impl Strategy<Value = MessageChange> {
     ]
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(crate) fn step() -> impl Strategy<Value = Step> {
     let with = 1..=USERS;
     let append = (user(), with.clone(), any::<u8>(), any::<bool>(), proptest::option::of(seq()), 0..5u64)
         .prop_map(|(from, to, client_id, mention, reply_to, time)| Step::Append {
@@ -200,7 +200,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    fn site(&self) -> Option<SiteId> {
+    pub(crate) fn site(&self) -> Option<SiteId> {
         match self {
             Step::PutUser { user, .. }
             | Step::Append { from: user, .. }
@@ -217,7 +217,7 @@ impl Step {
 }
 
 /// The tested store.
-enum Tested {
+pub(crate) enum Tested {
     Plain(Box<Plain>),
     Store(Box<dyn Store>),
     /// Clears the writer's caches before each operation.
@@ -238,14 +238,14 @@ impl Tested {
 }
 
 /// A store with the positions that the test recorded, because positions cannot be compared across stores.
-struct Subject {
-    tested: Tested,
+pub(crate) struct Subject {
+    pub(crate) tested: Tested,
     seen: Vec<Position>,
     now: u64,
 }
 
 impl Subject {
-    fn new(tested: Tested) -> Subject {
+    pub(crate) fn new(tested: Tested) -> Subject {
         let mut subject = Subject { tested, seen: Vec::new(), now: NOW.0 };
         for (key, id) in [("one", 1), ("two", 2)] {
             let added = subject
@@ -265,7 +265,7 @@ impl Subject {
     }
 
     /// The store's answer without its epoch.
-    fn take(&mut self, step: &Step) -> String {
+    pub(crate) fn take(&mut self, step: &Step) -> String {
         let (text, position) = self.answer(step);
         let epoch = position.map_or(0, |position| position.epoch);
         self.seen.extend(position);
@@ -517,7 +517,7 @@ fn pages(mut page: impl FnMut(Option<String>) -> (String, Option<String>)) -> St
 }
 
 /// Everything that a store answers in its final state.
-fn all(subject: &mut Subject) -> Vec<String> {
+pub(crate) fn all(subject: &mut Subject) -> Vec<String> {
     let mut answers = Vec::new();
     let seen = subject.seen.len();
     for site in [SiteId(1), SiteId(2)] {
@@ -546,7 +546,7 @@ fn all(subject: &mut Subject) -> Vec<String> {
     answers
 }
 
-fn same(found: &[String], wanted: &[String]) {
+pub(crate) fn same(found: &[String], wanted: &[String]) {
     for (found, wanted) in found.iter().zip(wanted) {
         assert_eq!(found, wanted);
     }

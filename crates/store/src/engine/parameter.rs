@@ -64,6 +64,20 @@ impl Params for &[&dyn ToSql] {
     }
 }
 
+impl Params for &[Value] {
+    #[inline]
+    fn bind(self, to: &mut rusqlite::Statement<'_>) -> rusqlite::Result<()> {
+        for (at, value) in self.iter().enumerate() {
+            to.raw_bind_parameter(at + 1, value)?;
+        }
+        Ok(())
+    }
+
+    fn values(self) -> rusqlite::Result<Vec<Value>> {
+        Ok(self.to_vec())
+    }
+}
+
 /// No values.
 impl Params for [(); 0] {
     #[inline]

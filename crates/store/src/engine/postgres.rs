@@ -22,6 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
@@ -30,7 +31,7 @@ use tokio_postgres::{Client, Config};
 use super::Params;
 use super::spelling;
 use super::tls::Tls;
-use super::value::Value;
+use super::value::{Kind, Value};
 
 /// The reason why PostgreSQL did not do something.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +96,11 @@ impl Error {
         matches!(self, Error::Refused(error) if error.code() == Some(&SqlState::DISK_FULL))
     }
 
+    /// Another connection has kept a lock for too long.
+    pub(crate) fn is_locked(&self) -> bool {
+        matches!(self, Error::Refused(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
     /// Nothing of the transaction is stored, and it may succeed on a new connection.
     pub(crate) fn is_away(&self) -> bool {
         matches!(self, Error::Away(_))
@@ -124,6 +130,16 @@ pub(crate) struct Place {
     pub(crate) name: String,
     /// Each transaction that writes fails unless the lease has this term; 0: it needs no lease.
     term: Arc<AtomicI64>,
+    limits: Limits,
+}
+
+/// How long statements and pauses may last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limits {
+    /// Of a node: members wait.
+    Short,
+    /// Of work on a whole database.
+    Long,
 }
 
 /// The server ends a statement after this time.
@@ -134,6 +150,7 @@ const LOCK: Duration = Duration::from_secs(10);
 const IDLE: Duration = Duration::from_secs(5);
 /// The client ends a connection that gives no answer for so long.
 const SILENCE: Duration = Duration::from_secs(35);
+const LONG_SILENCE: Duration = Duration::from_secs(24 * 3_600);
 const CONNECT: Duration = Duration::from_secs(3);
 /// A transaction waits so long for a server that has just gone away.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -148,6 +165,8 @@ const WAIT_FOR_REPLICA: &str =
 const STATEMENTS: usize = 1_024;
 /// Begins a transaction and takes the lock of the one writer. The key is "Kith" in ASCII and the slot.
 pub(crate) const BEGIN_LOCKED: &str = "BEGIN; SELECT pg_advisory_xact_lock(5434002415424634880)";
+/// Takes the same lock until the connection ends.
+pub(crate) const LOCK_CONNECTION: &str = "SELECT pg_advisory_lock(5434002415424634880)";
 /// The only slot.
 const SLOT: i64 = 0;
 
@@ -174,7 +193,8 @@ impl Place {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
         let name = format!("postgres://{}", rest.rsplit_once('@').map_or(rest, |(_, place)| place));
-        Ok(Place { config, tls: Tls::new(roots.as_deref())?, name, term: Arc::default() })
+        let tls = Tls::new(roots.as_deref())?;
+        Ok(Place { config, tls, name, term: Arc::default(), limits: Limits::Short })
     }
 
     /// This place, whose connections have the name in `pg_stat_activity`. Both share the term.
@@ -182,6 +202,12 @@ impl Place {
         let mut place = self.clone();
         place.config.application_name(name);
         place
+    }
+
+    /// This place for work on the whole database: the server ends no statement and no transaction of the connection because of
+    /// its time.
+    pub(crate) fn patient(&self) -> Place {
+        Place { limits: Limits::Long, ..self.clone() }
     }
 
     /// The term that transactions need, of all connections with this place.
@@ -358,6 +384,23 @@ impl Connection {
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
         let client = self.client()?;
         self.wait(client.batch_execute(sql))
+    }
+
+    /// Adds rows with one COPY, in an open transaction. `sql`: `COPY t (a, b) FROM STDIN BINARY`. `values`: of all rows, one after the other; each
+    /// row has as many as `kinds`.
+    pub(crate) fn copy_in(&self, sql: &str, kinds: &[Kind], values: &[Value]) -> Result<()> {
+        let client = self.client()?;
+        self.inner.borrow_mut().has_written = true;
+        let types: Vec<Type> = kinds.iter().map(|kind| kind.postgres()).collect();
+        let sql = spelling::postgres(sql);
+        self.wait(async {
+            let sink = client.copy_in(&sql).await?;
+            let mut writer = std::pin::pin!(BinaryCopyInWriter::new(sink, &types));
+            for row in values.chunks_exact(types.len()) {
+                writer.as_mut().write_raw(row).await?;
+            }
+            writer.finish().await.map(drop)
+        })
     }
 
     pub(crate) fn begin_read(&self) -> Result<()> {
@@ -666,13 +709,18 @@ impl Connection {
     fn connect(&self) -> Result<()> {
         self.inner.borrow_mut().client = None;
         let (config, tls) = (self.place.config.clone(), self.place.tls.clone());
+        // 0: no limit.
+        let (statement, idle) = match self.place.limits {
+            Limits::Short => (STATEMENT, IDLE),
+            Limits::Long => (Duration::ZERO, Duration::ZERO),
+        };
         let settings = format!(
             "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}; \
              SET client_min_messages = warning; SET synchronous_commit = on; SET jit = off; \
              SET standard_conforming_strings = on",
-            STATEMENT.as_millis(),
+            statement.as_millis(),
             LOCK.as_millis(),
-            IDLE.as_millis()
+            idle.as_millis()
         );
         let client = self.wait(async move {
             let (client, connection) = config.connect(tls).await?;
@@ -733,7 +781,11 @@ impl Connection {
         future: impl Future<Output = std::result::Result<T, tokio_postgres::Error>> + Send,
     ) -> Result<T> {
         let runtime = self.runtime.as_ref().expect("it ends with the connection");
-        let bounded = async { tokio::time::timeout(SILENCE, future).await };
+        let silence = match self.place.limits {
+            Limits::Short => SILENCE,
+            Limits::Long => LONG_SILENCE,
+        };
+        let bounded = async { tokio::time::timeout(silence, future).await };
         let answer = match Handle::try_current() {
             Err(_) => runtime.block_on(bounded),
             // An administrative request on a thread of another runtime, which must not run this one.
@@ -750,7 +802,7 @@ impl Connection {
             }
             Err(_) => {
                 self.lose();
-                Err(Error::Away(format!("no answer for {} s", SILENCE.as_secs())))
+                Err(Error::Away(format!("no answer for {} s", silence.as_secs())))
             }
         }
     }

@@ -24,7 +24,7 @@ impl Kind {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Value {
     pub(crate) kind: Kind,
     value: rusqlite::types::Value,
@@ -39,6 +39,30 @@ impl Value {
             _ => return Err(rusqlite::Error::InvalidQuery),
         };
         Ok(Value { kind, value })
+    }
+
+    /// A value of a column of this kind. The error says why it is none.
+    pub(crate) fn read(value: ValueRef<'_>, kind: Kind) -> std::result::Result<Value, &'static str> {
+        use rusqlite::types::Value as Owned;
+        let value = match (value, kind) {
+            (ValueRef::Null, _) => Owned::Null,
+            (ValueRef::Integer(number), Kind::Integer) => Owned::Integer(number),
+            (ValueRef::Text(text), Kind::Text) => match std::str::from_utf8(text) {
+                // PostgreSQL cannot store it.
+                Ok(text) if text.contains('\0') => return Err("a text with the character U+0000"),
+                Ok(text) => Owned::Text(text.to_owned()),
+                Err(_) => return Err("a text that is not UTF-8"),
+            },
+            (ValueRef::Blob(bytes), Kind::Blob) => Owned::Blob(bytes.to_owned()),
+            _ => return Err("a value of another type than its column"),
+        };
+        Ok(Value { kind, value })
+    }
+}
+
+impl rusqlite::ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.value.to_sql()
     }
 }
 
