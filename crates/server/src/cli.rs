@@ -70,6 +70,14 @@ pub(crate) enum Command {
     /// The restored database gets a new epoch, so all clients reload their history.
     #[command(verbatim_doc_comment)]
     Restore(RestoreArgs),
+    /// Move the whole database from SQLite to PostgreSQL, or back. Stop the node first.
+    ///
+    /// Example: kith migrate --from /var/lib/kith --to postgres://kith@db.example/kith
+    ///
+    /// The target must be empty. Clients go on where they were, with the node on the target. An interrupted migration
+    /// continues where it stopped. Files of members stay where they are.
+    #[command(verbatim_doc_comment)]
+    Migrate(MigrateArgs),
     /// Print a signed token (JWT) for testing.
     ///
     /// Example: kith token --site demo --user anna --name "Anna" --ttl 1h
@@ -872,6 +880,18 @@ pub(crate) struct BackupArgs {
     pub key: BackupKey,
     #[command(flatten)]
     pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MigrateArgs {
+    /// Database to read: a data directory, its kith.db, or postgres://user@host/name.
+    ///
+    /// A password belongs into the variable, because others can see the arguments of a process.
+    #[arg(long, value_name = "SOURCE", env = "KITH_MIGRATE_FROM", hide_env_values = true)]
+    pub from: String,
+    /// Empty database to write: a data directory without kith.db, or postgres://user@host/name.
+    #[arg(long, value_name = "TARGET", env = "KITH_MIGRATE_TO", hide_env_values = true)]
+    pub to: String,
 }
 
 #[derive(Debug, Args)]

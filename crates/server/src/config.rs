@@ -729,8 +729,14 @@ pub(crate) fn variables() -> Vec<(String, String)> {
 
 /// Variables with the prefix that are not settings.
 pub(crate) fn strange_variables() -> Vec<String> {
-    of_kith().map(|(name, _)| name).filter(|name| !is_setting(name) && name != "KITH_CONFIG").collect()
+    of_kith()
+        .map(|(name, _)| name)
+        .filter(|name| !is_setting(name) && !OF_COMMANDS.contains(&name.as_str()))
+        .collect()
 }
+
+/// Variables of the command line.
+const OF_COMMANDS: [&str; 3] = ["KITH_CONFIG", "KITH_MIGRATE_FROM", "KITH_MIGRATE_TO"];
 
 fn of_kith() -> impl Iterator<Item = (String, String)> {
     // Variables of other programs may not be UTF-8.

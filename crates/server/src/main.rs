@@ -26,11 +26,13 @@ mod logging;
 mod mail;
 mod manual;
 mod metrics;
+mod migrate;
 mod need;
 mod own_pictures;
 mod pictures;
 mod previews;
 mod process;
+mod progress;
 mod push;
 mod question;
 mod refused_connections;
@@ -105,6 +107,7 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         Command::Import(args) => import::run(args, &load(args.output.data.settings())?)?,
         Command::Backup(args) => backup::take(args, &load(args.data.settings())?)?,
         Command::Restore(args) => backup::restore(args, &load(args.data.settings())?)?,
+        Command::Migrate(args) => migrate::run(args)?,
         Command::Token(args) => token::print(args, &load(args.data.settings())?)?,
         Command::Config(ConfigCommand::Check(flags)) => config_command::check(&load(flags.settings())?)?,
         Command::Config(ConfigCommand::Show(args)) => {

@@ -1,56 +1,38 @@
-//! Progress of an import on stderr: in place on a terminal, else a line at intervals.
+//! The progress of an import on stderr.
 
-use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-const ON_TERMINAL: Duration = Duration::from_millis(500);
-const ELSEWHERE: Duration = Duration::from_secs(10);
+use crate::progress::{ProgressLine, per_second};
 
 pub(super) struct Progress {
     /// Size of the file, if known.
     bytes: Option<u64>,
-    begin: Instant,
-    shown: Instant,
     /// Lines from before this run.
     before: Option<u64>,
-    is_terminal: bool,
+    on: ProgressLine,
 }
 
 impl Progress {
     pub(super) fn begin(bytes: Option<u64>) -> Progress {
-        let now = Instant::now();
-        let is_terminal = io::stderr().is_terminal();
-        Progress { bytes, begin: now, shown: now, before: None, is_terminal }
+        Progress { bytes, before: None, on: ProgressLine::begin() }
     }
 
     pub(super) fn show(&mut self, line: u64, offset: u64) {
-        let before = *self.before.get_or_insert(line);
-        if self.shown.elapsed() < if self.is_terminal { ON_TERMINAL } else { ELSEWHERE } {
-            return;
-        }
-        self.shown = Instant::now();
-        let text = text(line, line - before, self.begin.elapsed(), offset, self.bytes);
-        // A failed write of the progress is ignored.
-        let _ = match self.is_terminal {
-            true => write!(io::stderr(), "\r{text}\x1b[K"),
-            false => writeln!(io::stderr(), "{text}"),
-        };
+        let (before, bytes) = (*self.before.get_or_insert(line), self.bytes);
+        self.on.show(|time| text(line, line - before, time, offset, bytes));
     }
 
     pub(super) fn say(&self, text: &str) {
-        let clear = if self.is_terminal { "\r\x1b[K" } else { "" };
-        let _ = writeln!(io::stderr(), "{clear}{text}");
+        self.on.say(text);
     }
 
     pub(super) fn end(&self) {
-        if self.is_terminal {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
+        self.on.end();
     }
 }
 
 fn text(line: u64, since: u64, time: Duration, offset: u64, bytes: Option<u64>) -> String {
-    let per_second = (since as f64 / time.as_secs_f64().max(0.001)).round();
+    let per_second = per_second(since, time);
     let share = bytes.filter(|bytes| *bytes > 0).map(|bytes| format!(", {}%", offset * 100 / bytes));
     format!("{line} lines, {per_second} per second{}", share.unwrap_or_default())
 }

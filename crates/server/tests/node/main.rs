@@ -23,6 +23,7 @@ mod guests;
 mod import;
 mod lifecycle;
 mod load_plans;
+mod migrate;
 #[path = "../../../store/tests/postgres/server.rs"]
 mod postgres_server;
 mod postgresql;

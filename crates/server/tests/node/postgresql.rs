@@ -1,6 +1,6 @@
 //! A node on PostgreSQL: the product works, and the death of the database loses nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -29,6 +29,22 @@ pub(crate) fn place(name: &str) -> Place {
 
 pub(crate) fn started(place: &Place) -> Server {
     poll("PostgreSQL", || Server::start(Some(&place.0), ""))
+}
+
+/// Runs a statement, as an administrator of the server. Returns the values, a row on each line, or the error.
+pub(crate) fn psql(place: &Place, sql: &str) -> Result<String, String> {
+    let done = psql_command(place, sql).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if done.status.success() { Ok(text(&done.stdout)) } else { Err(text(&done.stderr)) }
+}
+
+pub(crate) fn psql_command(place: &Place, sql: &str) -> Command {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres.sh");
+    let programs = String::from_utf8(Command::new(script).output().unwrap().stdout).unwrap();
+    let beside = Path::new(programs.trim()).join("psql");
+    let mut psql = Command::new(if beside.exists() { beside.as_path() } else { Path::new("psql") });
+    psql.arg("-h").arg(&place.0).args(["-U", "kith", "-d", "postgres", "-qAt", "-c", sql]);
+    psql
 }
 
 fn on(server: &Server, name: &str) -> Scratch {

@@ -1,7 +1,5 @@
 //! Two homes on one PostgreSQL: one serves, the other stands by and takes its place.
 
-use std::path::Path;
-use std::process::Command;
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
@@ -91,16 +89,7 @@ impl Homes {
 
 /// Runs a statement, as an administrator of the server.
 fn psql(place: &Place, sql: &str) {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres.sh");
-    let programs = String::from_utf8(Command::new(script).output().unwrap().stdout).unwrap();
-    let beside = Path::new(programs.trim()).join("psql");
-    let done = Command::new(if beside.exists() { beside.as_path() } else { Path::new("psql") })
-        .arg("-h")
-        .arg(&place.0)
-        .args(["-U", "kith", "-d", "postgres", "-q", "-c", sql])
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    crate::postgresql::psql(place, sql).unwrap();
 }
 
 fn stands_by(node: &Running) {
