@@ -9,6 +9,7 @@ mod bulk;
 mod erased_bytes;
 mod faults;
 mod folder;
+mod gathered_rows;
 mod late_rows;
 mod message_changes;
 mod model;

@@ -1,7 +1,8 @@
 //! A connection to PostgreSQL that blocks its thread, like SQLite's.
 //!
 //! Each connection has a runtime of its own, which runs while the thread waits. Statements are sent in order, so writes
-//! without an answer ([`Statement::put`]) travel together with the next statement that has one.
+//! without an answer ([`Statement::put`]) travel together with the next statement that has one. Rows that one insert puts
+//! without another statement in between become one statement, so the order of all statements stays.
 //!
 //! **One writer.** Transactions that write hold an advisory lock of the database. The row of `lease` names the connection
 //! that wrote last and counts how often that changed, so each writer learns that another one has written.
@@ -239,6 +240,8 @@ struct Inner {
     statements: HashMap<String, Arc<Prepared>>,
     /// Sent, in order, and not answered yet.
     pending: Vec<Pending>,
+    /// Behind everything that was sent.
+    gathered: Option<Gathered>,
     open: Open,
     /// Open savepoints.
     depth: u32,
@@ -274,9 +277,45 @@ struct Lease {
 
 pub(crate) struct Prepared {
     text: String,
+    /// The same insert for many rows, see [`for_many`].
+    many: Option<Arc<Prepared>>,
     /// With the generation of its connection.
     statement: Mutex<Option<(u64, tokio_postgres::Statement)>>,
 }
+
+impl Prepared {
+    fn new(text: String) -> Prepared {
+        let many =
+            for_many(&text).map(|text| Arc::new(Prepared { text, many: None, statement: Mutex::new(None) }));
+        Prepared { text, many, statement: Mutex::new(None) }
+    }
+}
+
+/// `INSERT INTO t (a, b) VALUES ($1, $2)` with an array of values for each column. None: it has another form. An insert that
+/// updates rows is not gathered, because one statement must not update a row twice.
+fn for_many(text: &str) -> Option<String> {
+    let (table, rest) = text.strip_prefix("INSERT INTO ")?.split_once(" VALUES (")?;
+    let (values, end) = rest.split_once(')')?;
+    let are_in_order = values
+        .split(", ")
+        .enumerate()
+        .all(|(at, value)| value.strip_prefix('$').and_then(|number| number.parse().ok()) == Some(at + 1));
+    let keeps_rows = end.is_empty() || end == " ON CONFLICT DO NOTHING";
+    let names_columns = table.ends_with(')');
+    (are_in_order && keeps_rows && names_columns)
+        .then(|| format!("INSERT INTO {table} SELECT * FROM unnest({values}){end}"))
+}
+
+/// Rows of one insert that were not sent yet.
+struct Gathered {
+    prepared: Arc<Prepared>,
+    rows: Vec<Vec<Value>>,
+}
+
+/// Most rows in one statement.
+const GATHERED: usize = 1_024;
+/// So many rows are worth an own statement for many.
+const WORTH: usize = 4;
 
 pub(crate) struct Statement<'c> {
     db: &'c Connection,
@@ -305,6 +344,9 @@ impl Statement<'_> {
             return self.execute(values).map(drop);
         }
         let values = values.values()?;
+        if self.prepared.many.is_some() {
+            return self.db.gather(&self.prepared, values);
+        }
         let (client, statement) = self.db.statement(&self.prepared, &values)?;
         self.db.inner.borrow_mut().has_written = true;
         self.db.send(Box::pin(async move { client.execute_raw(&statement, values).await }));
@@ -335,6 +377,7 @@ impl Connection {
                 generation: 0,
                 statements: HashMap::new(),
                 pending: Vec::new(),
+                gathered: None,
                 open: Open::Nothing,
                 depth: 0,
                 has_written: false,
@@ -368,7 +411,7 @@ impl Connection {
                     inner.statements.clear();
                 }
                 let text = spelling::postgres(sql);
-                let prepared = Arc::new(Prepared { text, statement: Mutex::new(None) });
+                let prepared = Arc::new(Prepared::new(text));
                 inner.statements.insert(sql.to_owned(), Arc::clone(&prepared));
                 prepared
             }
@@ -382,6 +425,7 @@ impl Connection {
     }
 
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
+        self.flush()?;
         let client = self.client()?;
         self.wait(client.batch_execute(sql))
     }
@@ -389,6 +433,7 @@ impl Connection {
     /// Adds rows with one COPY, in an open transaction. `sql`: `COPY t (a, b) FROM STDIN BINARY`. `values`: of all rows, one after the other; each
     /// row has as many as `kinds`.
     pub(crate) fn copy_in(&self, sql: &str, kinds: &[Kind], values: &[Value]) -> Result<()> {
+        self.flush()?;
         let client = self.client()?;
         self.inner.borrow_mut().has_written = true;
         let types: Vec<Type> = kinds.iter().map(|kind| kind.postgres()).collect();
@@ -494,6 +539,7 @@ impl Connection {
     }
 
     fn commit_write(&self) -> Result<()> {
+        self.flush()?;
         let (id, counts) = {
             let inner = self.inner.borrow();
             (inner.id, inner.has_written && inner.lease.writer != inner.id)
@@ -567,6 +613,7 @@ impl Connection {
         {
             let mut inner = self.inner.borrow_mut();
             inner.pending.clear();
+            inner.gathered = None;
             inner.open = Open::Nothing;
             inner.depth = 0;
         }
@@ -613,11 +660,59 @@ impl Connection {
         }
     }
 
-    /// Prepares it if this connection has not done so.
+    /// Keeps a row until another statement comes.
+    fn gather(&self, prepared: &Arc<Prepared>, values: Vec<Value>) -> Result<()> {
+        let fits = self.inner.borrow().gathered.as_ref().is_some_and(|gathered| {
+            Arc::ptr_eq(&gathered.prepared, prepared) && gathered.rows.len() < GATHERED
+        });
+        if !fits {
+            self.flush()?;
+        }
+        let mut inner = self.inner.borrow_mut();
+        inner.has_written = true;
+        let none = || Gathered { prepared: Arc::clone(prepared), rows: Vec::new() };
+        inner.gathered.get_or_insert_with(none).rows.push(values);
+        Ok(())
+    }
+
+    /// Sends the rows that were gathered.
+    fn flush(&self) -> Result<()> {
+        let gathered = self.inner.borrow_mut().gathered.take();
+        let Some(Gathered { prepared, rows }) = gathered else { return Ok(()) };
+        let kinds: Vec<Kind> = rows[0].iter().map(|value| value.kind).collect();
+        let many = prepared.many.as_ref().filter(|_| rows.len() >= WORTH);
+        let Some(many) = many else {
+            for values in rows {
+                let (client, statement) = self.statement_of(&prepared, &kinds, Kind::postgres)?;
+                self.send(Box::pin(async move { client.execute_raw(&statement, values).await }));
+            }
+            return Ok(());
+        };
+        let mut columns: Vec<Vec<Value>> = kinds.iter().map(|_| Vec::with_capacity(rows.len())).collect();
+        for row in rows {
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+        let (client, statement) = self.statement_of(many, &kinds, Kind::postgres_array)?;
+        self.send(Box::pin(async move { client.execute_raw(&statement, columns).await }));
+        Ok(())
+    }
+
     fn statement(
         &self,
         prepared: &Prepared,
         values: &[Value],
+    ) -> Result<(Arc<Client>, tokio_postgres::Statement)> {
+        self.flush()?;
+        let kinds: Vec<Kind> = values.iter().map(|value| value.kind).collect();
+        self.statement_of(prepared, &kinds, Kind::postgres)
+    }
+
+    /// Prepares it if this connection has not done so.
+    fn statement_of(
+        &self,
+        prepared: &Prepared,
+        kinds: &[Kind],
+        type_of: fn(Kind) -> Type,
     ) -> Result<(Arc<Client>, tokio_postgres::Statement)> {
         let client = self.client()?;
         let generation = self.inner.borrow().generation;
@@ -627,7 +722,7 @@ impl Connection {
         {
             return Ok((client, statement.clone()));
         }
-        let types: Vec<Type> = values.iter().map(|value| value.kind.postgres()).collect();
+        let types: Vec<Type> = kinds.iter().map(|kind| type_of(*kind)).collect();
         let statement = self.wait(client.prepare_typed(&prepared.text, &types))?;
         *kept = Some((generation, statement.clone()));
         Ok((client, statement))
@@ -671,6 +766,7 @@ impl Connection {
             let mut inner = self.inner.borrow_mut();
             inner.open = Open::Nothing;
             inner.depth = 0;
+            inner.gathered = None;
             std::mem::take(&mut inner.pending)
         };
         drop(read_before); // begins and ends of reads
@@ -771,6 +867,7 @@ impl Connection {
         let mut inner = self.inner.borrow_mut();
         inner.client = None;
         inner.pending.clear();
+        inner.gathered = None;
         if inner.open != Open::Nothing {
             inner.open = Open::Broken;
         }
@@ -814,6 +911,34 @@ impl Drop for Connection {
         if let Some(runtime) = self.runtime.take() {
             self.inner.borrow_mut().client = None;
             runtime.shutdown_background();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_inserts_that_change_no_row_are_gathered() {
+        assert_eq!(
+            for_many("INSERT INTO t (a, \"user\") VALUES ($1, $2)").as_deref(),
+            Some("INSERT INTO t (a, \"user\") SELECT * FROM unnest($1, $2)")
+        );
+        assert_eq!(
+            for_many("INSERT INTO t (a) VALUES ($1) ON CONFLICT DO NOTHING").as_deref(),
+            Some("INSERT INTO t (a) SELECT * FROM unnest($1) ON CONFLICT DO NOTHING")
+        );
+        for other in [
+            "INSERT INTO t (a, b) VALUES ($2, $1)",
+            "INSERT INTO t (a, b) VALUES ($1, 0)",
+            "INSERT INTO t (a, b) VALUES ($1, $2::tsvector)",
+            "INSERT INTO t VALUES ($1, $2)",
+            "INSERT INTO t (a) VALUES ($1) RETURNING b",
+            "INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = excluded.a",
+            "UPDATE t SET a = $1",
+        ] {
+            assert_eq!(for_many(other), None, "{other}");
         }
     }
 }

@@ -22,6 +22,15 @@ impl Kind {
             Kind::Blob => Type::BYTEA,
         }
     }
+
+    /// The type of many values.
+    pub(crate) fn postgres_array(self) -> Type {
+        match self {
+            Kind::Integer => Type::INT8_ARRAY,
+            Kind::Text => Type::TEXT_ARRAY,
+            Kind::Blob => Type::BYTEA_ARRAY,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
