@@ -8,6 +8,8 @@ use crate::Refusal;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     pub sessions: u64,
+    /// Sessions of another node that this one is [adopting](crate::Node::adopt) now.
+    pub adopting: u64,
     /// Users with at least one session.
     pub users_online: u64,
     pub sites: u64,
@@ -74,10 +76,11 @@ impl Counters {
         self.refusals.0[refusal.index()].add(1);
     }
 
-    pub(crate) fn read(&self, sites: [usize; 2], calls: u64) -> Stats {
+    pub(crate) fn read(&self, adopting: usize, sites: [usize; 2], calls: u64) -> Stats {
         let refusals = Refusal::WORDS.iter().zip(&self.refusals.0);
         Stats {
             sessions: self.sessions.read(),
+            adopting: adopting as u64,
             users_online: self.users_online.read(),
             sites: sites[0] as u64,
             sites_unreadable: sites[1] as u64,

@@ -84,6 +84,10 @@ impl Plan for CallsPlan {
         Contradiction::unless_web(self.transport)
     }
 
+    fn spreads(&self) -> bool {
+        false
+    }
+
     fn members(&self) -> u32 {
         self.pairs.saturating_mul(2)
     }

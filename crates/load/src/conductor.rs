@@ -11,6 +11,7 @@ use crate::arrivals::Arrivals;
 use crate::latency_stamp::Stamps;
 use crate::observer::Until;
 use crate::options::RunOptions;
+use crate::outage::Outage;
 use crate::outcome::Outcome;
 use crate::probe::{self, Probe};
 use crate::run_state::RunState;
@@ -102,10 +103,18 @@ impl<'a, S: Script> Conductor<'a, S> {
         let options = setup.options;
         let tls = tls::of_target(options, setup.transport)?;
         let (workers, private_descriptor_tables) = workers(options.threads, setup.members);
-        let probe = Probe::find(&options.target, options.server);
-        let watch = Watch::new(probe, workers, &options.stop, &options.observer, say);
+        let probe = Probe::of(options);
+        let mut watch = Watch::new(probe, workers, &options.stop, &options.observer, say);
+        let targets: Vec<_> =
+            std::iter::once(&options.target).chain(&options.more_targets).cloned().collect();
+        let outage = options.kill.clone().map(|kill| {
+            let outage = Arc::new(Outage::new(targets.len()));
+            watch.kill(kill, Arc::clone(&outage));
+            outage
+        });
         let state = Arc::new(RunState {
-            target: options.target.clone(),
+            targets,
+            outage,
             transport: setup.transport,
             tokens: SiteTokens::new(options, now_unix().as_secs()),
             members: setup.members,
@@ -119,7 +128,8 @@ impl<'a, S: Script> Conductor<'a, S> {
         let (of_workers, traffic, shared) =
             (Arc::clone(&state), Arc::clone(&watch.traffic), Arc::clone(shared));
         let workers = Workers::start(workers, private_descriptor_tables, move |worker, _| {
-            let cx = Context::new(worker, workers, Arc::clone(&traffic), stamps, Arc::clone(&shared));
+            let mut cx = Context::new(worker, workers, Arc::clone(&traffic), stamps, Arc::clone(&shared));
+            cx.outage.clone_from(&of_workers.outage);
             Worker::new(Arc::clone(&of_workers), worker, cx)
         })?;
         Ok(Conductor { state, watch, stamps, workers })
@@ -219,8 +229,8 @@ impl<'a, S: Script> Conductor<'a, S> {
     /// The counts of the run. `members`: logged in at the end.
     pub(crate) fn outcome(mut self, members: u64) -> Result<Outcome<S::Tally>, LoadError> {
         let all = WorkerReport::sum(self.workers.ask(Mail::Report)?);
-        let RunState { target, transport, .. } = &*self.state;
-        let (url, transport, tls) = (target.url(), transport.name(), target.tls);
+        let RunState { targets, transport, .. } = &*self.state;
+        let (url, transport, tls) = (targets[0].url(), transport.name(), targets[0].tls);
         Ok(Outcome { url, transport, tls, ..self.watch.outcome(members, all) })
     }
 }

@@ -181,7 +181,7 @@ fn report(plan: &FloodPlan, site: &str, mut outcome: Outcome<Reasons>, phases: P
     let busiest = ramped.busiest_worker_seconds / seconds * 100.0;
     let late = ramp.late_percent();
     let limited_by = limit(achieved_rate / plan.rate, busiest, late, server_cpu.map(|cpu| cpu / seconds));
-    let against = match (limited_by, outcome.probe) {
+    let against = match (limited_by, &outcome.probe) {
         (Some("generator"), _) => Some((
             "the generator was itself the limit: give it more threads or another machine",
             "give the generator more threads, or another machine",

@@ -13,7 +13,7 @@ use crate::worker::{Context, Mail, Script, read};
 
 /// Tries one login; takes half a second. `transport`: of the plan, if it has one. A node of ours is tried over WebSocket.
 pub fn try_login(options: &RunOptions, transport: Option<Transport>) -> Result<(), LoadError> {
-    let options = &RunOptions { observer: Arc::new(NoObserver), ..options.clone() };
+    let options = &RunOptions { observer: Arc::new(NoObserver), kill: None, ..options.clone() };
     let transport = transport.filter(|transport| transport.is_of_peer()).unwrap_or(Transport::Websocket);
     let setup = Setup { options, transport, members: 1, arrivals: RAMP };
     let mut nobody = |_: &str| {};

@@ -271,7 +271,7 @@ fn against(
     growth: &Growth,
     busiest: f64,
 ) -> Option<(&'static str, &'static str)> {
-    match outcome.probe {
+    match &outcome.probe {
         Probe::Blind => Some(("nothing could be seen of the server", "--pid names its process")),
         _ if outcome.before.resident_bytes >= Some(plan.memory_limit.0) => {
             Some(("the server had more than the limit before anybody came", "a higher --memory-limit"))

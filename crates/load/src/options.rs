@@ -4,12 +4,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::kill::Kill;
 use crate::observer::{NoObserver, Observer};
+use crate::processes::Processes;
 use crate::target::Target;
 
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     pub target: Target,
+    /// Further nodes of the same cluster. Members are spread over all of them in turn.
+    pub more_targets: Vec<Target>,
+    /// The processes of the run's own cluster.
+    pub processes: Option<Arc<Processes>>,
+    /// A process that dies in mid-run. Only plans that [recover](crate::Plan::recovers) may have one.
+    pub kill: Option<Kill>,
     /// Key of the site. Its limits of messages per user and per second must be off; otherwise the run measures them.
     pub site: String,
     /// An HS256 secret of the site.
@@ -32,6 +40,9 @@ impl RunOptions {
     pub fn new(target: Target, site: &str, secret: &[u8]) -> RunOptions {
         RunOptions {
             target,
+            more_targets: Vec::new(),
+            processes: None,
+            kill: None,
             site: site.to_owned(),
             secret: secret.to_vec(),
             more_sites: Vec::new(),

@@ -1,18 +1,20 @@
 //! CPU time of other processes during a run: they slow down both the server and the generator.
 
 use std::fs;
+use std::sync::Arc;
 
 use crate::conductor::own_cpu;
-use crate::probe::Probe;
+use crate::options::RunOptions;
+use crate::probe::{Probe, Sample};
 use crate::report::{Measure, Run};
 
 /// Above this share, the latency of a run depends more on other processes than on the server.
 const MUCH_PERCENT: f64 = 25.0;
 
 /// The CPU times at the begin of the run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct OtherProcesses {
-    server: Option<u32>,
+    server: Option<Probe>,
     begin: Option<Times>,
 }
 
@@ -26,14 +28,18 @@ struct Times {
 }
 
 impl OtherProcesses {
-    /// `server`: its process, if it is on this machine.
-    pub fn begin(server: Option<u32>) -> OtherProcesses {
-        OtherProcesses { server, begin: times(server) }
+    /// The processes of the server are not counted, if they are on this machine and known.
+    pub fn begin(options: &RunOptions) -> OtherProcesses {
+        let server = match &options.processes {
+            Some(processes) => Some(Probe::Cluster(Arc::clone(processes))),
+            None => options.server.map(Probe::Process),
+        };
+        OtherProcesses { begin: times(server.as_ref()), server }
     }
 
     /// Adds their share to the run, and returns a warning if it was large. Call before the server ends.
     pub fn note(self, run: &mut Run) -> Option<String> {
-        let share = share(self.begin?, times(self.server)?)?;
+        let share = share(self.begin?, times(self.server.as_ref())?)?;
         let name = "taken by other processes of this machine";
         run.measures.push(Measure::new("other_processes_percent", name, "% of its CPU", share));
         let warning = format!(
@@ -52,8 +58,12 @@ fn share(begin: Times, end: Times) -> Option<f64> {
     (passed > 0.0).then(|| (others / passed * 100.0).clamp(0.0, 100.0))
 }
 
-fn times(server: Option<u32>) -> Option<Times> {
-    let of_server = server.map_or(Some(0.0), |pid| Probe::Process(pid).look().cpu_seconds)?;
+fn times(server: Option<&Probe>) -> Option<Times> {
+    let of_server = match server.map(Probe::look) {
+        None => 0.0,
+        Some(Sample { parts: Some(parts), .. }) => parts.all().cpu_seconds,
+        Some(sample) => sample.cpu_seconds?,
+    };
     let (busy, passed) = of_machine(&fs::read_to_string("/proc/stat").ok()?)?;
     Some(Times { busy, passed, ours: own_cpu()? + of_server })
 }

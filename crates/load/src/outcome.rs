@@ -5,7 +5,8 @@ use serde_json::{Value as Json, json};
 
 use crate::failures::{self, Reasons};
 use crate::probe::{Probe, Sample};
-use crate::report::{Measure, Run, Verdict};
+use crate::processes::{self, Part, Usages};
+use crate::report::{Measure, Run, Verdict, grouped};
 use crate::series::Point;
 use crate::tally::Tally;
 use crate::traffic::Counted;
@@ -32,6 +33,78 @@ pub(crate) struct Outcome<T> {
     pub(crate) tally: T,
     pub(crate) workers: usize,
     pub(crate) series: Vec<Point>,
+    /// The processes of the run's own cluster, with their CPU from before the first member connected until now.
+    pub(crate) cluster: Option<Cluster>,
+}
+
+pub(crate) struct Cluster {
+    pub(crate) processes: Vec<processes::Figures>,
+    pub(crate) before: Usages,
+    pub(crate) after: Usages,
+}
+
+impl Cluster {
+    /// None: the server is no cluster of this run.
+    pub(crate) fn of(probe: &Probe, before: &Sample) -> Option<Cluster> {
+        let Probe::Cluster(processes) = probe else { return None };
+        let after = processes.look();
+        Some(Cluster { processes: processes.each(), before: before.parts?, after })
+    }
+
+    /// CPU of each part, and for each million of delivered messages.
+    fn measures(&self, delivered: u64) -> Vec<Measure> {
+        let cpu = |part| self.after.of(part).cpu_seconds - self.before.of(part).cpu_seconds;
+        let each = |cpu: f64| (delivered > 0).then(|| cpu * 1e6 / delivered as f64);
+        let named = |key, name, part, key_each, name_each| {
+            let million = Measure::new(key_each, name_each, "s", each(cpu(part)));
+            [Measure::new(key, name, "s", cpu(part)), million]
+        };
+        [
+            named(
+                "cluster.home.cpu_seconds",
+                "CPU of homes, whole run",
+                Part::Home,
+                "cluster.home.cpu_seconds_per_million",
+                "CPU of homes, per million delivered",
+            ),
+            named(
+                "cluster.front.cpu_seconds",
+                "CPU of fronts, whole run",
+                Part::Front,
+                "cluster.front.cpu_seconds_per_million",
+                "CPU of fronts, per million delivered",
+            ),
+            named(
+                "cluster.nats.cpu_seconds",
+                "CPU of NATS, whole run",
+                Part::Nats,
+                "cluster.nats.cpu_seconds_per_million",
+                "CPU of NATS, per million delivered",
+            ),
+            named(
+                "cluster.postgres.cpu_seconds",
+                "CPU of PostgreSQL, whole run, not in the server's",
+                Part::Postgres,
+                "cluster.postgres.cpu_seconds_per_million",
+                "CPU of PostgreSQL, per million delivered",
+            ),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// For people: one line for each process.
+    fn lines(&self) -> impl Iterator<Item = String> {
+        self.processes.iter().map(|process| {
+            let memory = grouped((process.resident_bytes as f64 / 1e6).round());
+            format!(
+                "{}: {} s of CPU since its start, at most {memory} MB of memory",
+                process.name,
+                grouped(process.cpu_seconds)
+            )
+        })
+    }
 }
 
 /// The plan's part of a report.
@@ -74,7 +147,12 @@ impl<T: Tally> Outcome<T> {
     }
 
     pub(crate) fn into_run(self, name: &str, findings: Findings<'_>) -> Run {
-        let Findings { headline, how, against, measures, mut facts, lines } = findings;
+        let Findings { headline, how, against, mut measures, mut facts, mut lines } = findings;
+        if let Some(cluster) = &self.cluster {
+            measures.extend(cluster.measures(self.traffic.delivered));
+            lines.extend(cluster.lines());
+            facts.push(("cluster.processes", json!(cluster.processes)));
+        }
         facts.extend([
             ("url", json!(self.url)),
             ("transport", json!(self.transport)),

@@ -2,15 +2,20 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use crate::node_api;
+use crate::options::RunOptions;
+use crate::processes::{Processes, Usages};
 use crate::target::Target;
 
 /// The source of the server's figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
     /// `/proc/PID`, on this machine.
     Process(u32),
+    /// The processes of a cluster, on this machine. The figures are the sums of homes, fronts and NATS.
+    Cluster(Arc<Processes>),
     /// `process_resident_memory_bytes` and `process_cpu_seconds_total` of `/metrics`, if it requires no token
     /// (`metrics_public`).
     Metrics(SocketAddr),
@@ -29,6 +34,8 @@ pub struct Sample {
     pub cpu_seconds: Option<f64>,
     /// Slab and socket buffers of the whole machine.
     pub kernel_bytes: Option<u64>,
+    /// Of a cluster.
+    pub parts: Option<Usages>,
 }
 
 /// The growth since an earlier sample; negative if it has shrunk.
@@ -56,6 +63,14 @@ fn grown(before: Option<u64>, after: Option<u64>) -> Option<f64> {
 }
 
 impl Probe {
+    /// Chooses the processes of the run's own cluster; else like [`Probe::find`].
+    pub(crate) fn of(options: &RunOptions) -> Probe {
+        match &options.processes {
+            Some(processes) => Probe::Cluster(Arc::clone(processes)),
+            None => Probe::find(&options.target, options.server),
+        }
+    }
+
     /// Chooses the given process, else the process that listens on the port if it is visible, else `/metrics`.
     pub fn find(target: &Target, server: Option<u32>) -> Probe {
         if let Some(pid) = server.or_else(|| listener(target.addr.port())) {
@@ -66,22 +81,35 @@ impl Probe {
         if seen { metrics } else { Probe::Blind }
     }
 
-    pub fn look(self) -> Sample {
+    pub fn look(&self) -> Sample {
         match self {
             Probe::Process(pid) => Sample {
-                resident_bytes: of_status(pid, "VmRSS:"),
-                anonymous_bytes: of_status(pid, "RssAnon:"),
+                resident_bytes: of_status(*pid, "VmRSS:"),
+                anonymous_bytes: of_status(*pid, "RssAnon:"),
                 cpu_seconds: cpu_seconds(&format!("/proc/{pid}/stat")),
                 kernel_bytes: kernel_bytes(),
+                parts: None,
             },
+            Probe::Cluster(processes) => {
+                let parts = processes.look();
+                let server = parts.server();
+                Sample {
+                    resident_bytes: Some(server.resident_bytes),
+                    anonymous_bytes: Some(server.anonymous_bytes),
+                    cpu_seconds: Some(server.cpu_seconds),
+                    kernel_bytes: kernel_bytes(),
+                    parts: Some(parts),
+                }
+            }
             Probe::Metrics(addr) => {
-                let text = node_api::metrics(addr, None).unwrap_or_default();
+                let text = node_api::metrics(*addr, None).unwrap_or_default();
                 let kernel_bytes = if addr.ip().is_loopback() { kernel_bytes() } else { None };
                 Sample {
                     anonymous_bytes: None,
                     resident_bytes: figure(&text, "process_resident_memory_bytes").map(|bytes| bytes as u64),
                     cpu_seconds: figure(&text, "process_cpu_seconds_total"),
                     kernel_bytes,
+                    parts: None,
                 }
             }
             Probe::Inside => Sample { kernel_bytes: None, ..Probe::Process(std::process::id()).look() },
@@ -92,16 +120,29 @@ impl Probe {
 
 /// User and system time of a process or thread, from its `stat` file (proc(5)).
 pub(crate) fn cpu_seconds(stat: &str) -> Option<f64> {
+    cpu_times(stat).map(|[user, system, ..]| user + system)
+}
+
+/// The same, with the times of children that have ended.
+pub(crate) fn cpu_seconds_with_children(stat: &str) -> Option<f64> {
+    cpu_times(stat).map(|times| times.iter().sum())
+}
+
+/// User and system time, then those of children that have ended.
+fn cpu_times(stat: &str) -> Option<[f64; 4]> {
     let text = fs::read_to_string(stat).ok()?;
     // The name, in parentheses, may contain any character.
     let (_, fields) = text.rsplit_once(") ")?;
-    let mut times = fields.split(' ').skip(11);
-    let user: u64 = times.next()?.parse().ok()?;
-    let system: u64 = times.next()?.parse().ok()?;
-    Some((user + system) as f64 / rustix::param::clock_ticks_per_second() as f64)
+    let mut ticks = fields.split(' ').skip(11).map(|ticks| ticks.parse::<u64>().ok());
+    let mut seconds = [0.0; 4];
+    for time in &mut seconds {
+        *time = ticks.next()?? as f64 / rustix::param::clock_ticks_per_second() as f64;
+    }
+    Some(seconds)
 }
 
-fn of_status(pid: u32, field: &str) -> Option<u64> {
+/// Bytes, from `/proc/PID/status`.
+pub(crate) fn of_status(pid: u32, field: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     kilobytes(&text, field)
 }
@@ -117,7 +158,7 @@ fn kernel_bytes() -> Option<u64> {
     Some(slab + pages.trim().parse::<u64>().ok()? * rustix::param::page_size() as u64)
 }
 
-fn kilobytes(text: &str, field: &str) -> Option<u64> {
+pub(crate) fn kilobytes(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
@@ -151,6 +192,16 @@ fn listening_inode(table: &str, port: u16) -> Option<u64> {
 /// One figure of a node's `/metrics`, by its full name. `token`: if the node requires one.
 pub fn metric(addr: SocketAddr, token: Option<&str>, name: &str) -> Option<f64> {
     figure(&node_api::metrics(addr, token)?, name)
+}
+
+/// Several figures at once. None: the node does not answer. A figure that it does not have is None, too.
+pub fn metrics<const N: usize>(
+    addr: SocketAddr,
+    token: Option<&str>,
+    names: [&str; N],
+) -> Option<[Option<f64>; N]> {
+    let text = node_api::metrics(addr, token)?;
+    Some(names.map(|name| figure(&text, name)))
 }
 
 fn figure(text: &str, name: &str) -> Option<f64> {

@@ -11,6 +11,7 @@ use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 
 use crate::arrivals::Arrivals;
+use crate::outage::Outage;
 use crate::probe;
 use crate::target::{Target, Transport};
 use crate::token::SiteTokens;
@@ -23,7 +24,11 @@ const PORTS_PER_SOURCE: u32 = 25_000;
 const CHOSEN_ABOVE: u32 = 1_000;
 
 pub(crate) struct RunState {
-    pub(crate) target: Target,
+    /// All nodes of the run, at least one. Members are spread over them in turn.
+    pub(crate) targets: Vec<Target>,
+    /// If a process dies in this run: members whose connection ends come back, on another node if there are several.
+    /// Otherwise they have failed.
+    pub(crate) outage: Option<Arc<Outage>>,
     pub(crate) transport: Transport,
     pub(crate) tokens: SiteTokens,
     pub(crate) members: u32,
@@ -80,14 +85,19 @@ impl RunState {
 
     /// 127.0.0.2 and so on, a range per worker, if many members connect to this machine; otherwise the system chooses.
     pub(crate) fn source(&self, member: u32) -> Option<IpAddr> {
-        let many = self.members > CHOSEN_ABOVE && self.target.addr.ip() == Ipv4Addr::LOCALHOST;
+        let many = self.members > CHOSEN_ABOVE && self.targets[0].addr.ip() == Ipv4Addr::LOCALHOST;
         let workers = self.workers as u32;
         let row = member / workers / PORTS_PER_SOURCE;
         let [a, b, c, d] = (0x7f00_0002 + row * workers + member % workers).to_be_bytes();
         many.then_some(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
     }
 
-    pub(crate) fn connect(&self, from: Option<IpAddr>) -> Connect {
-        Connect { to: self.target.addr_for(self.transport), from, tls: self.tls.clone() }
+    /// The first node of a member.
+    pub(crate) fn first_target(&self, member: u32) -> usize {
+        member as usize % self.targets.len()
+    }
+
+    pub(crate) fn connect(&self, target: usize, from: Option<IpAddr>) -> Connect {
+        Connect { to: self.targets[target].addr_for(self.transport), from, tls: self.tls.clone() }
     }
 }

@@ -34,7 +34,7 @@ pub struct Point {
 }
 
 impl Point {
-    pub(crate) fn look(seconds: f64, probe: Probe, active: u64, traffic: &Traffic) -> Point {
+    pub(crate) fn look(seconds: f64, probe: &Probe, active: u64, traffic: &Traffic) -> Point {
         let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = probe.look();
         let Counted { sent, delivered, presence, .. } = traffic.counted();
         let lately = traffic.look();
@@ -50,7 +50,7 @@ impl Point {
             kernel_bytes,
             server_cpu_seconds: cpu_seconds,
             // Inside of one process, the CPU is that of both sides.
-            generator_cpu_seconds: own_cpu().filter(|_| probe != Probe::Inside),
+            generator_cpu_seconds: own_cpu().filter(|_| *probe != Probe::Inside),
         }
     }
 }

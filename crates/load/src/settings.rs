@@ -23,6 +23,14 @@ pub trait Plan: Debug {
     fn transport(&self) -> Option<Transport> {
         None
     }
+    /// Whether members come back after a lost connection and repeat their messages, so that a process may die in mid-run.
+    fn recovers(&self) -> bool {
+        false
+    }
+    /// Whether its members may be spread over several nodes.
+    fn spreads(&self) -> bool {
+        self.transport().is_some_and(|transport| !transport.posts())
+    }
     /// Returns when the run is over. `say` receives a progress line now and then.
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError>;
 }

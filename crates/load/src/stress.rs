@@ -2,6 +2,8 @@
 
 pub mod core;
 mod members;
+mod outage_report;
+mod recovery;
 mod report;
 mod sequence;
 
@@ -25,6 +27,8 @@ use crate::{LoadError, RunOptions};
 
 /// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
+/// The same after the death of a process: a lease must end, and members try again after up to 30 s.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The settings of a run. The papers use 1,000 members in groups of 10, 100-byte bodies, a window of 4, and 10 s.
 #[derive(Debug, Clone, Args, Deserialize)]
@@ -122,6 +126,10 @@ impl Plan for StressPlan {
         Some(self.transport)
     }
 
+    fn recovers(&self) -> bool {
+        !self.core && self.transport == Transport::Websocket
+    }
+
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {
         let setup = Setup { options, transport: self.transport, members: self.members(), arrivals: RAMP };
         let mut stress = Conductor::<Members>::new(setup, &Arc::new(Shared::new(self)), say)?;
@@ -131,10 +139,13 @@ impl Plan for StressPlan {
         write(&mut stress, self.pace(), self.time);
         let written = stress.watch.snapshot();
         stress.watch.traffic.over.store(true, Ordering::Relaxed);
-        let drained_at = stress.drain(DRAIN_PATIENCE)?;
+        let patience = if options.kill.is_some() { RECOVERY_PATIENCE } else { DRAIN_PATIENCE };
+        let drained_at = stress.drain(patience)?;
         let end = stress.watch.snapshot();
         let phases = Phases { begin, written, end, drained_at };
-        Ok(report::report(self, None, stress.finish()?, &phases))
+        let outage = stress.state.outage.clone();
+        let death = options.kill.as_ref().zip(outage.as_deref());
+        Ok(report::report(self, None, death, stress.finish()?, &phases))
     }
 }
 

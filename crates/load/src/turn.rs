@@ -63,6 +63,10 @@ impl Plan for TurnPlan {
     }
 
     /// Sockets of the generator.
+    fn spreads(&self) -> bool {
+        false
+    }
+
     fn members(&self) -> u32 {
         self.relays.saturating_add(self.flows)
     }

@@ -118,6 +118,10 @@ impl Plan for VisitPlan {
     }
 
     /// A visitor has several connections.
+    fn spreads(&self) -> bool {
+        false
+    }
+
     fn members(&self) -> u32 {
         self.visitors.saturating_mul(self.connections.saturating_add(1))
     }

@@ -6,8 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::conductor::{BEAT, own_cpu};
+use crate::kill::{Kill, Pending};
 use crate::observer::{Lines, Observer, Until};
-use crate::outcome::Outcome;
+use crate::outage::Outage;
+use crate::outcome::{Cluster, Outcome};
 use crate::probe::{Probe, Sample};
 use crate::run_state::Counts;
 use crate::series::{self, Point, Series};
@@ -27,6 +29,8 @@ pub(crate) struct Watch<'a> {
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) counts: Arc<Counts>,
     pub(crate) stop: Arc<AtomicBool>,
+    kill: Option<Pending>,
+    outage: Option<Arc<Outage>>,
     observer: Arc<dyn Observer>,
     say: &'a mut dyn FnMut(&str),
     lines: Lines,
@@ -67,25 +71,35 @@ impl<'a> Watch<'a> {
         observer: &Arc<dyn Observer>,
         say: &'a mut dyn FnMut(&str),
     ) -> Watch<'a> {
-        let now = Instant::now();
+        let (now, before) = (Instant::now(), probe.look());
         Watch {
             probe,
-            before: probe.look(),
+            before,
             cpu_before: own_cpu().unwrap_or(0.0),
             start: now,
             series: Series::default(),
             traffic: Arc::default(),
             counts: Arc::new(Counts::new(workers)),
             stop: Arc::clone(stop),
+            kill: None,
+            outage: None,
             observer: Arc::clone(observer),
             say,
             lines: Lines::new(now),
         }
     }
 
+    /// A process dies in mid-run. `outage` gets the time.
+    pub(crate) fn kill(&mut self, kill: Kill, outage: Arc<Outage>) {
+        (self.kill, self.outage) = (Some(Pending::new(kill)), Some(outage));
+    }
+
     /// Reports the next stage to the observer.
-    pub(crate) fn stage(&self, name: &'static str, until: Until) {
+    pub(crate) fn stage(&mut self, name: &'static str, until: Until) {
         self.observer.stage(name, until);
+        if let Some(kill) = &mut self.kill {
+            kill.stage(until, Instant::now());
+        }
     }
 
     /// Whether the run was stopped from outside.
@@ -114,8 +128,14 @@ impl<'a> Watch<'a> {
 
     /// Continues the time series.
     pub(crate) fn look_if_due(&mut self, now: Instant) {
+        if let Some(outage) = &self.outage
+            && self.kill.as_ref().is_some_and(|kill| kill.strike_if_due(now))
+        {
+            outage.begin(Instant::now());
+            self.kill = None;
+        }
         let seconds = now.saturating_duration_since(self.start).as_secs_f64();
-        let look = || Point::look(seconds, self.probe, self.counts.active(), &self.traffic);
+        let look = || Point::look(seconds, &self.probe, self.counts.active(), &self.traffic);
         self.series.look_if_due(seconds, &*self.observer, look);
     }
 
@@ -171,7 +191,7 @@ impl<'a> Watch<'a> {
             url: String::new(),
             transport: "calls",
             tls: false,
-            probe: self.probe,
+            probe: self.probe.clone(),
             before: self.before,
             interrupted: self.stopped(),
             members,
@@ -183,6 +203,7 @@ impl<'a> Watch<'a> {
             tally: all.tally,
             workers: self.counts.cpu_us.len(),
             series: self.series.take(),
+            cluster: Cluster::of(&self.probe, &self.before),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::agenda::Agenda;
 use crate::client::{self, Client, Login, Masks};
 use crate::failures::{Reasons, note};
 use crate::latency_stamp::Stamps;
+use crate::outage::Outage;
 use crate::retry::Delay;
 use crate::run_state::RunState;
 use crate::tally::{Tally, add_times, histogram};
@@ -57,6 +58,8 @@ pub(crate) trait Script: Default + Send + 'static {
     fn complete(&mut self, _tally: &mut Self::Tally) {}
     /// `member` has its welcome, for the first time or again.
     fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _cx: &mut Context<Self>) {}
+    /// The connection of `member` has ended against its will. It comes back later.
+    fn lost(&mut self, _member: u32, _cx: &mut Context<Self>) {}
     /// The resume position of `member`, for its next hello.
     fn position(&self, _member: u32) -> Option<&str> {
         None
@@ -70,6 +73,8 @@ pub(crate) struct Context<S: Script> {
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) stamps: Stamps,
     pub(crate) shared: Arc<S::Shared>,
+    /// If a process dies in this run: members then recover from lost connections.
+    pub(crate) outage: Option<Arc<Outage>>,
     pub(crate) tally: S::Tally,
     /// The members' answers.
     pub(crate) commands: Commands,
@@ -93,6 +98,7 @@ impl<S: Script> Context<S> {
             traffic,
             stamps,
             shared,
+            outage: None,
             tally: S::Tally::default(),
             commands: Commands::default(),
             chance: Masks::new(0x2545_f491_4f6c_dd1d ^ (worker as u64 + 1)),
@@ -245,6 +251,8 @@ pub(crate) struct Worker<S: Script> {
     deferred: Agenda<u32>,
     /// Members that are away or reconnecting.
     returning: HashMap<u32, Returning>,
+    /// The node of each member that has left its first one.
+    moved: HashMap<u32, usize>,
     masks: Masks,
     out: Vec<u8>,
 }
@@ -258,6 +266,8 @@ pub(crate) enum Conn {
 pub(crate) struct Member {
     client: Client,
     number: u32,
+    /// The index of its node.
+    target: usize,
     stage: Stage,
     /// WebSocket: received a frame since the last ping.
     received: bool,
@@ -301,6 +311,7 @@ impl<S: Script> Worker<S> {
             waiting: Agenda::default(),
             deferred: Agenda::default(),
             returning: HashMap::new(),
+            moved: HashMap::new(),
             out: Vec::new(),
         }
     }
@@ -317,8 +328,9 @@ impl<S: Script> Worker<S> {
 
     fn connect(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
         let client = Client::new(self.state.transport);
-        let member = Member { client, number, stage: Stage::LoggingIn, received: true };
-        match conns.connect(self.state.connect(self.state.source(number)), Conn::Member(member)) {
+        let target = self.moved.get(&number).copied().unwrap_or_else(|| self.state.first_target(number));
+        let member = Member { client, number, target, stage: Stage::LoggingIn, received: true };
+        match conns.connect(self.state.connect(target, self.state.source(number)), Conn::Member(member)) {
             Ok(handle) => self.handles[number as usize / self.state.workers] = Some(handle),
             Err(error) => self.no_welcome(number, format!("connect: {}", kind(&error)), None),
         }
@@ -365,13 +377,36 @@ impl<S: Script> Worker<S> {
         let (reason, tries, agenda) = match (self.returning.get_mut(&number), advice) {
             (Some(returning), _) => {
                 returning.tries += 1;
-                (format!("on the way back: {reason}"), returning.tries, &mut self.away)
+                let tries = returning.tries;
+                self.move_on(number);
+                (format!("on the way back: {reason}"), tries, &mut self.away)
             }
             (None, Some(_)) => (format!("told to come later: {reason}"), 0, &mut self.deferred),
             (None, None) => return self.fail(reason),
         };
         note(&mut self.counts.failures, reason);
         agenda.push(Instant::now() + Delay::reconnect(advice, tries).draw(&mut self.masks), number);
+    }
+
+    /// The member tries another node next, as through a balancer.
+    fn move_on(&mut self, number: u32) {
+        let count = self.state.targets.len();
+        if count > 1 {
+            let now = self.moved.get(&number).copied().unwrap_or_else(|| self.state.first_target(number));
+            let step = 1 + self.masks.below(count as u32 - 1) as usize;
+            self.moved.insert(number, (now + step) % count);
+        }
+    }
+
+    /// A member who recovers comes back after the time that the protocol advises.
+    fn come_back(&mut self, member: &Member, outage: &Outage, advice: Option<u64>) {
+        outage.closed(member.target);
+        self.cx.now = Instant::now();
+        self.script.lost(member.number, &mut self.cx);
+        self.move_on(member.number);
+        let due = self.cx.now + Delay::reconnect(advice, 0).draw(&mut self.masks);
+        self.away.push(due, member.number);
+        self.returning.insert(member.number, Returning { due, tries: 0 });
     }
 
     fn fail(&mut self, reason: String) {
@@ -391,7 +426,13 @@ impl<S: Script> Worker<S> {
             Stage::LoggingIn => self.no_welcome(member.number, reason, advice),
             Stage::Active => {
                 add(&self.state.counts.left, 1);
-                self.fail(reason);
+                match self.state.outage.clone() {
+                    Some(outage) => {
+                        note(&mut self.counts.failures, format!("ended, and came back: {reason}"));
+                        self.come_back(member, &outage, advice);
+                    }
+                    None => self.fail(reason),
+                }
             }
             Stage::Leaving | Stage::Failed => {}
         }
@@ -404,15 +445,16 @@ impl<S: Script> Worker<S> {
         cx.now = now;
         let number = member.number;
         let (mut welcome, mut bye) = (false, None);
-        let taken = member.client.input(&state.target, input, masks, out, &mut |event| match event {
-            Event::Welcome(event) => {
-                welcome = true;
-                *ping_every = Duration::from_millis(event.limits.idle_ms.into()).mul_f64(PING_AFTER);
-                script.welcome(number, event, cx);
-            }
-            Event::Bye { code, retry_after, .. } => bye = Some((*code, *retry_after)),
-            event => script.event(number, event, cx),
-        });
+        let taken =
+            member.client.input(&state.targets[member.target], input, masks, out, &mut |event| match event {
+                Event::Welcome(event) => {
+                    welcome = true;
+                    *ping_every = Duration::from_millis(event.limits.idle_ms.into()).mul_f64(PING_AFTER);
+                    script.welcome(number, event, cx);
+                }
+                Event::Bye { code, retry_after, .. } => bye = Some((*code, *retry_after)),
+                event => script.event(number, event, cx),
+            });
         if taken.as_ref().is_ok_and(|taken| *taken > 0) {
             add(&state.counts.chunks, 1);
             member.received = true;
@@ -481,7 +523,10 @@ impl<S: Script> Worker<S> {
         let now = Instant::now();
         while let Some((_, (member, command))) = self.waiting.pop(now) {
             self.state.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-            self.cx.commands.send_written(member, &command);
+            // After its reconnect it repeats its unacknowledged commands.
+            if !self.returning.contains_key(&member) {
+                self.cx.commands.send_written(member, &command);
+            }
         }
         self.flush(conns);
     }
@@ -513,7 +558,7 @@ impl<S: Script> Worker<S> {
                     self.post(&mut io);
                 }
             } else if self.lanes < LANES {
-                match conns.connect(self.state.connect(None), Conn::Lane) {
+                match conns.connect(self.state.connect(0, None), Conn::Lane) {
                     Ok(_) => self.lanes += 1,
                     Err(error) => return self.fail(format!("connect for a POST: {}", kind(&error))),
                 }
@@ -548,6 +593,7 @@ impl<S: Script> Worker<S> {
 
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
         self.deferred.clear();
+        self.away.clear();
         let Worker { state, masks, out, cx, .. } = self;
         let mut bye = Vec::new();
         Command::Bye.write(&mut bye);
@@ -597,7 +643,12 @@ impl<S: Script> Protocol for Worker<S> {
                 let (site, token) = self.state.tokens.of(member.number);
                 let user = token::user(member.number);
                 let login = Login { site, user: &user, token: &token, position };
-                member.client.start(&self.state.target, login, &mut self.masks, &mut self.out);
+                member.client.start(
+                    &self.state.targets[member.target],
+                    login,
+                    &mut self.masks,
+                    &mut self.out,
+                );
                 io.send(&self.out);
                 io.set_timer(Some(LOGIN_PATIENCE));
             }
@@ -692,6 +743,9 @@ impl<S: Script> Protocol for Worker<S> {
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
         self.connect_deferred(conns);
+        if self.state.outage.is_some() {
+            self.bring_back(conns);
+        }
         self.resend(conns);
         // Reading the CPU costs some 15 µs, and there may be 60 workers.
         self.unnoted += 1;
@@ -705,7 +759,7 @@ impl<S: Script> Protocol for Worker<S> {
 /// A command of a member that goes over a lane.
 fn post(state: &RunState, client: &Client, command: &[u8]) -> Option<Vec<u8>> {
     let mut request = Vec::new();
-    client::post_commands(&state.target, client.key()?, command, &mut request);
+    client::post_commands(&state.targets[0], client.key()?, command, &mut request);
     Some(request)
 }
 

@@ -156,6 +156,11 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
         let stats = node.stats();
         let mut samples = vec![
             Sample::gauge("kith_chat_sessions", "Signed-in sessions now.", stats.sessions),
+            Sample::gauge(
+                "kith_chat_sessions_adopting",
+                "Sessions of fronts or of another node that this one is adopting now.",
+                stats.adopting,
+            ),
             Sample::gauge("kith_chat_users_online", "Users with at least one session.", stats.users_online),
             Sample::gauge("kith_chat_sites", "Sites that the node serves.", stats.sites),
             Sample::gauge(

@@ -4,6 +4,7 @@ mod before;
 mod core;
 mod line;
 mod live;
+mod own_cluster;
 mod own_node;
 mod plan;
 mod plan_file;
@@ -12,15 +13,15 @@ mod seed;
 mod study;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chat::SecretKind;
-use load::report::{Machine, Report, Run};
+use load::report::{Machine, Measure, Report, Run};
 use load::stress::StressPlan;
 use load::target::{Target, Transport};
-use load::{LoadError, Observer, OtherProcesses, RunOptions};
+use load::{Fault, Kill, LoadError, Observer, OtherProcesses, RunOptions};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::Table;
@@ -28,7 +29,9 @@ use toml::Table;
 pub(crate) use self::line::LoadCommand;
 use self::line::{LoadTarget, Order};
 use self::live::Live;
+use self::own_cluster::{Death, OwnCluster};
 use self::own_node::{NodeWish, OwnNode};
+use self::plan::Task;
 use self::plan_file::{Part, Plan, Prepared, What};
 use self::study::Study;
 use crate::config::Loaded;
@@ -114,6 +117,19 @@ fn carry_out(order: Order<'_>, loaded: &Loaded) -> Outcome {
         _ if args.json => print_line(&report.json()),
         [run] if !several => print_with(|out| write!(out, "{run}")),
         _ => print_with(|out| write!(out, "{}", report.text())),
+    }?;
+    if args.cluster.kill.is_some() { report.runs.iter().try_for_each(has_every_message_once) } else { Ok(()) }
+}
+
+/// A run in which a process died fails if a message was lost or doubled.
+fn has_every_message_once(run: &Run) -> Outcome {
+    let count =
+        |key: &str| run.measures.iter().find(|of| of.key == key).and_then(Measure::figure).unwrap_or(0.0);
+    match (count("lost"), count("doubled")) {
+        (0.0, 0.0) => Ok(()),
+        (lost, doubled) => {
+            Err(Trouble::new(format!("{}: {lost} messages were lost, and {doubled} doubled", run.name)))
+        }
     }
 }
 
@@ -158,21 +174,93 @@ fn one(
         return Err(Trouble::new(format!("no node of ours speaks {}", peer.name()))
             .remedy("name the other server: --url URL --secret-file FILE --pid PID"));
     }
+    let cluster = args.cluster.wish()?;
+    if cluster.is_some() {
+        fits_a_cluster(name, &*task, args)?;
+    }
     if args.url.is_none() {
         before::room(members, node.tls)?;
     }
     // Lives until the run is over.
-    let own = args.url.is_none().then(|| OwnNode::start(members, &node)).transpose()?;
+    let own = match (&args.url, cluster) {
+        (Some(_), _) => None,
+        (None, Some(wish)) => Some(Own::Cluster(OwnCluster::start(members, &node, wish)?)),
+        (None, None) => Some(Own::Node(OwnNode::start(members, &node)?)),
+    };
     let live = Live::new(name);
     let observer = Arc::clone(&live) as Arc<dyn Observer>;
-    let options = RunOptions { stop: Arc::clone(stop), observer, ..options(args, own.as_ref(), loaded)? };
+    let mut options = RunOptions { stop: Arc::clone(stop), observer, ..options(args, own.as_ref(), loaded)? };
     before::check(&options, task.transport(), members, own.is_some(), args.yes)?;
+    let death = death(args, own.as_ref(), stop);
+    options.kill = death.as_ref().zip(args.cluster.kill).map(|(death, victim)| Kill {
+        part: victim.part(),
+        front: death.front(),
+        after: args.cluster.kill_after(),
+        fault: Arc::clone(death) as Arc<dyn Fault>,
+    });
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
-    let others = OtherProcesses::begin(options.server);
+    let others = OtherProcesses::begin(&options);
     let mut run = task.carry_out(&options, &mut |line| live.say(line)).map_err(unmade)?;
     name.clone_into(&mut run.name);
     others.note(&mut run);
+    if let Some(death) = death {
+        death.note(&mut run);
+    }
     Ok(run)
+}
+
+/// Whether the plan's members can be spread over fronts, and recover if a process dies.
+fn fits_a_cluster(name: &str, task: &dyn Task, args: &LoadTarget) -> Outcome {
+    if !task.spreads() {
+        return Err(Trouble::new(format!("the members of {name} cannot be spread over several nodes"))
+            .remedy("choose stress, flood, storm or community, over websocket, xmpp or xmpp-websocket"));
+    }
+    if args.cluster.kill.is_some() && !task.recovers() {
+        return Err(Trouble::new(format!("the members of {name} do not recover if a process dies"))
+            .remedy("choose stress or realistic, over websocket"));
+    }
+    Ok(())
+}
+
+fn death(args: &LoadTarget, own: Option<&Own>, stop: &Arc<AtomicBool>) -> Option<Arc<Death>> {
+    match own {
+        Some(Own::Cluster(cluster)) => Some(cluster.death(args.cluster.kill?.part(), stop)),
+        _ => None,
+    }
+}
+
+/// What runs for this run only.
+enum Own {
+    Node(OwnNode),
+    Cluster(OwnCluster),
+}
+
+impl Own {
+    /// Where members connect.
+    fn targets(&self) -> Outcome<Vec<Target>> {
+        match self {
+            Own::Cluster(cluster) => Ok(cluster.targets().to_vec()),
+            Own::Node(node) => {
+                let mut target = parse(&node.url())?;
+                target.xmpp = node.xmpp().unwrap_or(target.xmpp);
+                Ok(vec![target])
+            }
+        }
+    }
+
+    fn settings(&self) -> Outcome<Loaded> {
+        match self {
+            Own::Cluster(cluster) => cluster.settings(),
+            Own::Node(node) => node.settings(),
+        }
+    }
+
+    fn certificate(&self) -> Option<PathBuf> {
+        match self {
+            Own::Cluster(cluster) => cluster.certificate(),
+            Own::Node(node) => node.certificate(),
+        }
+    }
 }
 
 fn inside_this_process(
@@ -181,9 +269,9 @@ fn inside_this_process(
     args: &LoadTarget,
     stop: &Arc<AtomicBool>,
 ) -> Outcome<Run> {
-    if args.url.is_some() || args.tls {
+    if args.url.is_some() || args.tls || args.cluster.wish()?.is_some() {
         return Err(Trouble::new(format!("{name} runs inside this process and connects to no node"))
-            .remedy("leave out --url and --tls, or --core"));
+            .remedy("leave out --url, --tls and --nodes, or --core"));
     }
     let mut run = core::carry_out(plan, name, Live::new(name), stop)?;
     name.clone_into(&mut run.name);
@@ -222,14 +310,22 @@ fn stop_by_signal() -> Outcome<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// The node to measure: the one of the URL, else our own.
-fn options(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome<RunOptions> {
-    let url = own.map(OwnNode::url).or(args.url.clone()).unwrap_or_default();
-    let target = Target::parse(&url).map_err(|error| {
+fn parse(url: &str) -> Outcome<Target> {
+    Target::parse(url).map_err(|error| {
         Trouble::new(format!("cannot reach {url}"))
             .because(error)
             .remedy("for example: --url http://127.0.0.1:8080")
-    })?;
+    })
+}
+
+/// The node to measure: the one of the URL, else our own.
+fn options(args: &LoadTarget, own: Option<&Own>, loaded: &Loaded) -> Outcome<RunOptions> {
+    let targets = match own {
+        Some(own) => own.targets()?,
+        None => vec![parse(args.url.as_deref().unwrap_or_default())?],
+    };
+    let mut targets = targets.into_iter();
+    let mut target = targets.next().expect("a run has a node");
     let port = target.addr.port();
     let here =
         run_file::running().into_iter().find(|node| target.addr.ip().is_loopback() && node.listens_on(port));
@@ -239,13 +335,19 @@ fn options(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome
         (Some(path), None) => read_secret(path)?,
         (None, None) => stored_secret(site, loaded, port)?,
     };
-    let mut target = target;
-    if let Some(xmpp) = own.and_then(OwnNode::xmpp).or(here.as_ref().and_then(|node| node.xmpp)) {
+    if let Some(xmpp) = here.as_ref().filter(|_| own.is_none()).and_then(|node| node.xmpp) {
         target.xmpp = xmpp;
     }
+    let (server, processes) = match own {
+        Some(Own::Cluster(cluster)) => (None, Some(cluster.processes())),
+        Some(Own::Node(node)) => (args.pid.or(Some(node.pid())), None),
+        None => (args.pid.or(here.map(|node| node.pid)), None),
+    };
     Ok(RunOptions {
-        server: args.pid.or(own.map(OwnNode::pid)).or(here.map(|node| node.pid)),
-        ca: own.and_then(OwnNode::certificate).or(args.ca.clone()),
+        server,
+        processes,
+        more_targets: targets.collect(),
+        ca: own.and_then(Own::certificate).or(args.ca.clone()),
         threads: args.threads,
         ..RunOptions::new(target, site, &secret)
     })

@@ -65,9 +65,8 @@ impl Node {
     }
 
     pub fn stats(&self) -> Stats {
-        self.inner
-            .counters
-            .read([self.inner.sites.count(), self.inner.sites.unreadable()], self.inner.calls.count())
+        let super::Inner { counters, sign_in, sites, calls, .. } = &*self.inner;
+        counters.read(sign_in.adopting(), [sites.count(), sites.unreadable()], calls.count())
     }
 
     /// Records sign-ins from now on. Without it, gateways need not look up a client's address.

@@ -330,6 +330,11 @@ impl SignIn {
         }
     }
 
+    /// Sessions that are being adopted now.
+    pub(crate) fn adopting(&self) -> usize {
+        self.adoptions.count.load(Ordering::Acquire)
+    }
+
     fn not_adopted(&self, session: SessionId, refusal: Refusal) {
         self.adoptions.end(session.handle);
         self.sessions.bye(session.handle, refusal);

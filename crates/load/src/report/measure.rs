@@ -38,7 +38,8 @@ pub struct Beside {
 }
 
 impl Measure {
-    pub(crate) fn new(
+    /// `key` and `name`: see the fields.
+    pub fn new(
         key: &'static str,
         name: &'static str,
         unit: &'static str,

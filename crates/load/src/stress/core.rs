@@ -86,7 +86,7 @@ pub fn run(
     let all = WorkerReport { tally: stress.tally()?, ..WorkerReport::default() };
     let members = stress.watch.counts.active();
     let outcome = stress.watch.outcome(members, all);
-    Ok(report(plan, Some(options.store), outcome, &Phases { begin, written, end, drained_at }))
+    Ok(report(plan, Some(options.store), None, outcome, &Phases { begin, written, end, drained_at }))
 }
 
 /// Messages to a thread of members.

@@ -1,11 +1,13 @@
 //! The members of a stress: they write to others of their group, and check the messages that they receive.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use web_proto::Event;
+use web_proto::{Event, Welcome};
 
+use super::recovery::Recovery;
 use super::sequence::{Arrival, SequenceCheck};
 use super::{Pace, StressPlan};
 use crate::client::Masks;
@@ -28,13 +30,19 @@ pub(crate) struct Shared {
 impl Shared {
     pub(super) fn new(plan: &StressPlan) -> Shared {
         let body = "x".repeat(plan.body);
-        Shared { members: plan.members(), group: plan.per_group, body, pace: plan.pace() }
+        Shared { body, ..Shared::of(plan.members(), plan.per_group, plan.pace()) }
+    }
+
+    pub(super) fn of(members: u32, group: u32, pace: Pace) -> Shared {
+        Shared { members, group, body: String::new(), pace }
     }
 }
 
 /// The members of one worker.
 #[derive(Default)]
 pub(crate) struct Members {
+    /// If a process dies in this run. Only then members keep what they need for a repetition.
+    recovery: Option<Recovery>,
     sequences: HashMap<(u32, Box<str>), SequenceCheck>,
     /// Numbers of received messages, if the protocol has no seq.
     received: HashSet<u64>,
@@ -44,7 +52,12 @@ pub(crate) struct Members {
 
 tally! {
     pub(crate) struct Tally {
-        times { ack, delivery, }
+        times {
+            ack,
+            delivery,
+            /// From the death of a process until a member with a lost connection is back.
+            back,
+        }
         counts {
             doubled,
             misordered,
@@ -52,6 +65,24 @@ tally! {
             holes,
             /// Events that belong to none of our messages.
             strange,
+            /// The last numbers of all conversations, as each of their two members has seen them.
+            stored_twice,
+            /// Messages received again with the same seq: a receiver drops them.
+            repeated,
+            /// Messages that came with a welcome or with changes.
+            caught_up,
+            /// The number of times that the server dropped a queue, or a session has moved.
+            behind,
+            /// Members who reconnected and could not resume.
+            not_resumed,
+            /// Conversations with more missed messages than were sent at once, and messages that were fetched for them.
+            gaps,
+            fetched,
+            /// Members whose connection ended although they waited for no acknowledgement.
+            lost_idle,
+            /// Pairs of a watcher and a member whose connection ended, and pairs whose watcher saw the other as offline.
+            watchers_of_lost,
+            flapped,
         }
     }
 }
@@ -98,7 +129,7 @@ impl Members {
         }
         add(&cx.traffic.acknowledged, 1);
         cx.tally.ack.saturating_record(waited);
-        matches!(cx.shared.pace, Pace::Window(_)) && !cx.traffic.over.load(Ordering::Relaxed)
+        has_next(cx)
     }
 
     pub(super) fn received(
@@ -124,6 +155,12 @@ impl Members {
     }
 
     fn write(&mut self, member: u32, due: Instant, cx: &mut Context<Members>) {
+        if let Some(recovery) = &mut self.recovery {
+            self.counter += 1;
+            add(&cx.traffic.sent, 1);
+            let to = neighbour(member, &cx.shared, &mut cx.chance);
+            return recovery.write(member, cx.number(self.counter), to, due, cx);
+        }
         let (id, to) = self.compose(member, due, cx);
         cx.commands.send(member, &token::send(id, token::user(to), &cx.shared.body));
     }
@@ -177,7 +214,33 @@ impl Script for Members {
     type Order = Order;
     type Tally = Tally;
 
+    fn begin(&mut self, cx: &Context<Members>) {
+        self.recovery = cx.outage.as_ref().map(|_| Recovery::default());
+    }
+
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, cx: &mut Context<Members>) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.welcome(member, welcome, cx);
+        }
+    }
+
+    fn lost(&mut self, member: u32, cx: &mut Context<Members>) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.lost(member, cx);
+        }
+    }
+
+    fn position(&self, member: u32) -> Option<&str> {
+        self.recovery.as_ref()?.position(member)
+    }
+
     fn event(&mut self, member: u32, event: &Event<'_>, cx: &mut Context<Members>) {
+        if let Some(recovery) = &mut self.recovery {
+            if recovery.event(member, event, cx) && has_next(cx) {
+                self.write(member, cx.now, cx);
+            }
+            return;
+        }
         match event {
             Event::Ack { id, conversation, seq, .. } => {
                 let room = self.acknowledged(member, id, conversation, *seq, cx);
@@ -220,7 +283,10 @@ impl Script for Members {
     }
 
     fn complete(&mut self, tally: &mut Tally) {
-        tally.holes = self.sequences.values().map(SequenceCheck::holes).sum();
+        match &self.recovery {
+            Some(recovery) => recovery.complete(tally),
+            None => tally.holes = self.sequences.values().map(SequenceCheck::holes).sum(),
+        }
     }
 }
 
@@ -242,10 +308,21 @@ pub(super) fn refused(code: &str, cx: &mut Context<Members>) {
     note(&mut cx.tally.refused, code);
 }
 
+/// Whether a member whose message has its answer writes the next one.
+fn has_next(cx: &Context<Members>) -> bool {
+    matches!(cx.shared.pace, Pace::Window(_)) && !cx.traffic.over.load(Ordering::Relaxed)
+}
+
+/// The members of the group of a member.
+pub(super) fn group_of(member: u32, shared: &Shared) -> Range<u32> {
+    let first = member / shared.group * shared.group;
+    first..first + shared.group.min(shared.members - first)
+}
+
 /// Another member of the group.
 fn neighbour(member: u32, shared: &Shared, chance: &mut Masks) -> u32 {
-    let first = member / shared.group * shared.group;
-    let size = shared.group.min(shared.members - first);
+    let Range { start: first, end } = group_of(member, shared);
+    let size = end - first;
     let step = 1 + chance.below((size - 1).max(1));
     first + (member - first + step) % size
 }
@@ -258,7 +335,7 @@ mod tests {
     use crate::latency_stamp::Stamps;
 
     fn writing(members: u32, pace: Pace) -> Shared {
-        Shared { members, group: 10, body: String::new(), pace }
+        Shared::of(members, 10, pace)
     }
 
     #[test]

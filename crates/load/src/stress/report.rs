@@ -5,7 +5,9 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::members::Tally;
-use super::{Pace, StressPlan};
+use super::{Pace, StressPlan, outage_report};
+use crate::kill::Kill;
+use crate::outage::Outage;
 use crate::outcome::{Findings, Outcome, generator};
 use crate::percentiles::Percentiles;
 use crate::report::{Measure, Run, grouped};
@@ -28,14 +30,21 @@ pub(super) struct Phases {
 /// Throughput: delivered messages, divided by the time from the first message written to the last one received. CPU:
 /// the server's over the same time, per million messages.
 ///
-/// `inside`: the name of the store, if the members call the node's core.
+/// `inside`: the name of the store, if the members call the node's core. `death`: the process that died in mid-run.
 pub(super) fn report(
     plan: &StressPlan,
     inside: Option<&'static str>,
-    outcome: Outcome<Tally>,
+    death: Option<(&Kill, &Outage)>,
+    mut outcome: Outcome<Tally>,
     phases: &Phases,
 ) -> Run {
     let Phases { begin, written, end, drained_at } = phases;
+    if let (Some(cluster), Some(before), Some(after)) =
+        (&mut outcome.cluster, begin.sample.parts, end.sample.parts)
+    {
+        // The CPU of each part is that of the time of the other figures.
+        (cluster.before, cluster.after) = (before, after);
+    }
     let seconds = (*drained_at).max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
     let cpu = end.cpu_since(begin);
     let writing = written.seconds_since(begin);
@@ -48,8 +57,16 @@ pub(super) fn report(
     // Whether each message is on disk before it is acknowledged.
     let durable = is_durable(plan);
     let short = rate.is_some_and(|rate| (outcome.traffic.sent as f64) < rate * writing * 0.9);
-    let against =
-        outcome.against(busiest, plan.members().into(), &[(short, "the generator could not keep the rate")]);
+    let unanswered = outcome.traffic.unanswered();
+    let own_checks = [
+        (short, "the generator could not keep the rate"),
+        (death.is_some() && unanswered > 0, "not every message was acknowledged in the end"),
+        (
+            death.is_some_and(|(_, outage)| outage.killed().is_none()),
+            "the run ended before the process was killed",
+        ),
+    ];
+    let against = outcome.against(busiest, plan.members().into(), &own_checks);
     let figures = Figures {
         inside: inside.is_some(),
         rate,
@@ -71,7 +88,6 @@ pub(super) fn report(
         measures.extend(figures.latency());
     }
     let tally = &outcome.tally;
-    let unanswered = outcome.traffic.unanswered();
     let cores = if inside.is_some() { "node and members" } else { "server" };
     measures.extend([
         Measure::new("lost", "lost", "", outcome.traffic.lost()),
@@ -92,11 +108,14 @@ pub(super) fn report(
         Measure::json_only("resident_before", outcome.before.resident_bytes),
         Measure::json_only("resident_end", end.sample.resident_bytes),
     ]);
+    if let Some((kill, outage)) = death {
+        measures.extend(outage_report::measures(kill, outage, tally));
+    }
     // In one process, the members' own use is unknown.
     if inside.is_none() {
         measures.push(generator(busiest));
     }
-    let facts = vec![
+    let mut facts = vec![
         ("inside", json!(inside)),
         ("durable", json!(durable)),
         ("group", json!(plan.per_group)),
@@ -104,6 +123,7 @@ pub(super) fn report(
         ("window", json!(window)),
         ("rate", json!(rate)),
     ];
+    facts.extend(death.map(|(kill, _)| ("kill.part", json!(kill.part))));
     let findings = Findings {
         headline: figures.headline(durable),
         how: how(plan, inside, outcome.transport, outcome.members, window, rate),

@@ -44,6 +44,16 @@ impl SequenceCheck {
         if filled { Arrival::Late } else { Arrival::InOrder }
     }
 
+    /// The greatest number so far; 0: none.
+    pub(crate) fn last(&self) -> u64 {
+        self.early.last().copied().unwrap_or(self.next.saturating_sub(1))
+    }
+
+    /// The last number before the first missing one; 0: none.
+    pub(crate) fn last_in_order(&self) -> u64 {
+        self.next.saturating_sub(1)
+    }
+
     /// Numbers that never came although later ones did.
     pub(crate) fn holes(&self) -> u64 {
         let last = self.early.last().map_or(self.next, |last| last + 1);
@@ -62,9 +72,10 @@ mod tests {
         let seen = [5, 6, 8, 8, 7, 9, 6, 4].map(|seq| chain.add(seq));
         use Arrival::*;
         assert_eq!(seen, [InOrder, InOrder, Early, Twice, Late, InOrder, Twice, Late]);
-        assert_eq!(chain.holes(), 0);
+        assert_eq!((chain.holes(), chain.last()), (0, 9));
         chain.add(12);
         chain.add(14);
+        assert_eq!((chain.last(), SequenceCheck::default().last()), (14, 0));
         assert_eq!(chain.holes(), 3);
     }
 

@@ -81,7 +81,7 @@ impl<'a> Drive<'a> {
         say: &'a mut dyn FnMut(&str),
     ) -> Result<Drive<'a>, LoadError> {
         let (workers, private) = conductor::workers(options.threads, plan.members());
-        let probe = Probe::find(&options.target, options.server);
+        let probe = Probe::of(options);
         let watch = Watch::new(probe, workers, &options.stop, &options.observer, say);
         let state = Arc::new(State {
             plan: plan.clone(),

@@ -111,7 +111,7 @@ pub(super) fn report(plan: &VisitPlan, mut outcome: Outcome<Tally>, phases: &Pha
     let visits = visitors * elapsed / plan.stay.as_secs_f64();
     let busiest = end.busiest_percent_since(begin);
     let late = share(tally.late_turns, tally.turns);
-    let against = match outcome.probe {
+    let against = match &outcome.probe {
         _ if busiest > BUSIEST_PERCENT => {
             Some(("the generator was itself the limit", "more --threads, or fewer visitors"))
         }

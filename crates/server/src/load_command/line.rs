@@ -2,9 +2,11 @@
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use load::Part;
 use load::community::CommunityPlan;
 use load::flood::FloodPlan;
 use load::mix::MixPlan;
@@ -14,6 +16,7 @@ use load::target::Transport;
 use load::visit::VisitPlan;
 use toml::Value;
 
+use super::own_cluster::{ClusterWish, StoreKind};
 use crate::cli::{DataFlag, text};
 use crate::trouble::{Outcome, Trouble};
 
@@ -172,6 +175,8 @@ pub(crate) struct LoadTarget {
     /// Trusted certificates for https, PEM [default: any certificate, on loopback only].
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterFlags,
     /// Number of threads of the load generator.
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
@@ -186,6 +191,80 @@ pub(crate) struct LoadTarget {
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) data: DataFlag,
+}
+
+/// A cluster that is started for the run.
+#[derive(Debug, Args)]
+pub(crate) struct ClusterFlags {
+    /// Start a cluster for the run: N fronts, over which the members are spread, and behind them a home, NATS and PostgreSQL.
+    #[arg(long, value_name = "N", conflicts_with_all = ["url", "pid"], value_parser = clap::value_parser!(u32).range(1..=64))]
+    nodes: Option<u32>,
+    /// Servers of NATS: 1 or 3.
+    #[arg(long, value_name = "COUNT", requires = "nodes", default_value_t = 1, value_parser = one_or_three)]
+    nats: u32,
+    /// The store of the cluster. With PostgreSQL a second home stands by.
+    #[arg(long, value_enum, requires = "nodes", default_value_t = StoreKind::Postgres)]
+    store: StoreKind,
+    /// Kill one process of the cluster in mid-run, and report the outage. The command fails if a message is lost or doubled.
+    #[arg(long, value_enum, value_name = "PROCESS", requires = "nodes")]
+    pub(super) kill: Option<Victim>,
+    /// Seconds from the beginning of the traffic until the kill [default: half of the traffic].
+    #[arg(long, value_name = "SECONDS", requires = "kill")]
+    kill_at: Option<u32>,
+}
+
+/// The process that is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Victim {
+    /// Another home takes its place; on SQLite it is started again after 2 s.
+    Home,
+    /// It stays dead, and its members come back through the others.
+    Front,
+    /// It is started again after 2 s.
+    Nats,
+    /// It is started again after 2 s.
+    Postgres,
+}
+
+impl Victim {
+    pub(super) fn part(self) -> Part {
+        match self {
+            Victim::Home => Part::Home,
+            Victim::Front => Part::Front,
+            Victim::Nats => Part::Nats,
+            Victim::Postgres => Part::Postgres,
+        }
+    }
+}
+
+impl ClusterFlags {
+    /// None: the run has no cluster of its own.
+    pub(super) fn wish(&self) -> Outcome<Option<ClusterWish>> {
+        let Some(fronts) = self.nodes else { return Ok(None) };
+        match self.kill {
+            Some(Victim::Front) if fronts == 1 => {
+                Err(Trouble::new("the members of the only front could not come back")
+                    .remedy("--nodes 2, or more"))
+            }
+            Some(Victim::Postgres) if self.store == StoreKind::Sqlite => {
+                Err(Trouble::new("a cluster on SQLite has no PostgreSQL to kill")
+                    .remedy("leave out --store sqlite"))
+            }
+            _ => Ok(Some(ClusterWish { fronts, nats: self.nats, store: self.store })),
+        }
+    }
+
+    pub(super) fn kill_after(&self) -> Option<Duration> {
+        self.kill_at.map(|seconds| Duration::from_secs(seconds.into()))
+    }
+}
+
+fn one_or_three(written: &str) -> Result<u32, String> {
+    match written {
+        "1" => Ok(1),
+        "3" => Ok(3),
+        _ => Err("NATS runs alone, or with three servers".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

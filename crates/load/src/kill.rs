@@ -1,0 +1,87 @@
+//! The death of a process of the cluster in mid-run.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::observer::Until;
+use crate::processes::Part;
+
+/// Kills a process.
+pub trait Fault: Debug + Send + Sync {
+    /// Returns when the process is dead. What follows, such as a new start, happens on another thread.
+    fn strike(&self);
+}
+
+/// The process that dies, and when.
+#[derive(Debug, Clone)]
+pub struct Kill {
+    pub part: Part,
+    /// The dead front, by its index in the targets of the run. None: another part dies.
+    pub front: Option<usize>,
+    /// After the beginning of the traffic. None: after half of it.
+    pub after: Option<Duration>,
+    pub fault: Arc<dyn Fault>,
+}
+
+/// A fault that waits for its time.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    kill: Kill,
+    due: Option<Instant>,
+}
+
+impl Pending {
+    pub(crate) fn new(kill: Kill) -> Pending {
+        Pending { kill, due: None }
+    }
+
+    /// The traffic is the first stage with a known length.
+    pub(crate) fn stage(&mut self, until: Until, now: Instant) {
+        if let (None, Until::Time(length)) = (self.due, until) {
+            self.due = Some(now + self.kill.after.unwrap_or(length / 2));
+        }
+    }
+
+    /// True if the process was killed now. The caller then drops this value.
+    pub(crate) fn strike_if_due(&self, now: Instant) -> bool {
+        let is_due = self.due.is_some_and(|due| due <= now);
+        if is_due {
+            self.kill.fault.strike();
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[derive(Debug, Default)]
+    struct Strikes(AtomicU32);
+
+    impl Fault for Strikes {
+        fn strike(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_process_dies_in_the_middle_of_the_traffic_or_when_it_was_ordered() {
+        for (after, due) in [(None, 5_000), (Some(Duration::from_secs(1)), 1_000)] {
+            let (begin, strikes) = (Instant::now(), Arc::new(Strikes::default()));
+            let at = |millis| begin + Duration::from_millis(millis);
+            let fault = Arc::clone(&strikes) as Arc<dyn Fault>;
+            let mut pending = Pending::new(Kill { part: Part::Home, front: None, after, fault });
+            pending.stage(Until::Members(10), begin);
+            assert!(!pending.strike_if_due(at(60_000)), "the ramp has no length");
+            pending.stage(Until::Time(Duration::from_secs(10)), begin);
+            pending.stage(Until::Time(Duration::from_secs(90)), at(900));
+            assert!(!pending.strike_if_due(at(due - 1)));
+            assert!(pending.strike_if_due(at(due)));
+            assert_eq!(strikes.0.load(Ordering::Relaxed), 1);
+        }
+    }
+}

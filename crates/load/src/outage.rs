@@ -1,0 +1,134 @@
+//! The outage after the death of a process, as the clients notice it: pauses, and connections that end.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::worker::{add, read};
+
+/// Shared by the conductor, which notes the death, and the workers.
+#[derive(Debug)]
+pub(crate) struct Outage {
+    zero: Instant,
+    /// Microseconds after `zero`; 0: not yet.
+    killed: AtomicU64,
+    last_delivery: AtomicU64,
+    longest_pause: AtomicU64,
+    /// Of a message that was sent after the death.
+    first_ack: AtomicU64,
+    /// Connections that ended after the death, by front.
+    closed: Box<[AtomicU64]>,
+}
+
+impl Outage {
+    pub(crate) fn new(fronts: usize) -> Outage {
+        Outage {
+            zero: Instant::now(),
+            killed: AtomicU64::new(0),
+            last_delivery: AtomicU64::new(0),
+            longest_pause: AtomicU64::new(0),
+            first_ack: AtomicU64::new(0),
+            closed: (0..fronts).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The process died before `now`.
+    pub(crate) fn begin(&self, now: Instant) {
+        self.killed.store(self.micros(now), Ordering::Relaxed);
+    }
+
+    pub(crate) fn killed(&self) -> Option<Instant> {
+        let killed = read(&self.killed);
+        (killed > 0).then(|| self.zero + Duration::from_micros(killed))
+    }
+
+    /// A message was delivered. Pauses count from the last delivery before the death on.
+    pub(crate) fn delivered(&self, now: Instant) {
+        let now = self.micros(now);
+        let last = self.last_delivery.fetch_max(now, Ordering::Relaxed);
+        let killed = read(&self.killed);
+        if killed > 0 && now > killed && last > 0 {
+            self.longest_pause.fetch_max(now.saturating_sub(last), Ordering::Relaxed);
+        }
+    }
+
+    /// A message was acknowledged that was last sent at `sent`.
+    pub(crate) fn acknowledged(&self, sent: Instant, now: Instant) {
+        if read(&self.first_ack) == 0 && self.killed().is_some_and(|killed| sent > killed) {
+            // Of several workers the first one counts.
+            let _ =
+                self.first_ack.compare_exchange(0, self.micros(now), Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn closed(&self, front: usize) {
+        if self.killed().is_some() {
+            add(&self.closed[front], 1);
+        }
+    }
+
+    /// Connections that ended after the death: on the dead front, and on all others.
+    pub(crate) fn closed_on(&self, dead: Option<usize>) -> (u64, u64) {
+        let all: u64 = self.closed.iter().map(read).sum();
+        let on_dead = dead.and_then(|front| self.closed.get(front)).map_or(0, read);
+        (on_dead, all - on_dead)
+    }
+
+    /// The longest time without a delivery to anybody. None: nothing was delivered after the death.
+    pub(crate) fn longest_pause(&self) -> Option<Duration> {
+        Some(read(&self.longest_pause)).filter(|pause| *pause > 0).map(Duration::from_micros)
+    }
+
+    /// From the death to the first acknowledgement of a message that was sent after it.
+    pub(crate) fn first_ack(&self) -> Option<Duration> {
+        let (killed, first) = (read(&self.killed), read(&self.first_ack));
+        (killed > 0 && first > 0).then(|| Duration::from_micros(first.saturating_sub(killed)))
+    }
+
+    /// At least 1, because 0 means never.
+    fn micros(&self, now: Instant) -> u64 {
+        (now.saturating_duration_since(self.zero).as_micros() as u64).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_pause_begins_before_the_death_and_ends_after_it() {
+        let outage = Outage::new(2);
+        let at = |millis| outage.zero + Duration::from_millis(millis);
+        outage.delivered(at(10));
+        outage.delivered(at(900));
+        assert_eq!(outage.longest_pause(), None, "a pause before the death is not one of it");
+        outage.begin(at(1_000));
+        outage.delivered(at(990));
+        assert_eq!(outage.longest_pause(), None, "on its way at the death");
+        outage.delivered(at(4_000));
+        outage.delivered(at(4_500));
+        assert_eq!(outage.longest_pause(), Some(Duration::from_millis(3_010)));
+    }
+
+    #[test]
+    fn only_a_message_sent_after_the_death_proves_that_the_service_is_back() {
+        let outage = Outage::new(1);
+        let at = |millis| outage.zero + Duration::from_millis(millis);
+        outage.acknowledged(at(10), at(20));
+        outage.begin(at(1_000));
+        outage.acknowledged(at(990), at(1_001));
+        assert_eq!(outage.first_ack(), None);
+        outage.acknowledged(at(1_100), at(5_000));
+        outage.acknowledged(at(1_200), at(6_000));
+        assert_eq!(outage.first_ack(), Some(Duration::from_secs(4)));
+    }
+
+    #[test]
+    fn connections_that_end_on_the_dead_front_are_told_apart() {
+        let outage = Outage::new(3);
+        outage.closed(1);
+        outage.begin(Instant::now());
+        [1, 1, 2].into_iter().for_each(|front| outage.closed(front));
+        assert_eq!(outage.closed_on(Some(1)), (2, 1));
+        assert_eq!(outage.closed_on(None), (0, 3));
+    }
+}
