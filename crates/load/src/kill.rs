@@ -1,4 +1,4 @@
-//! The death of a process of the cluster in mid-run.
+//! The kill of a process of the cluster in mid-run.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::processes::Part;
 
 /// Kills a process.
 pub trait Fault: Debug + Send + Sync {
-    /// Returns when the process is dead. What follows, such as a new start, happens on another thread.
-    fn strike(&self);
+    /// Returns the time of the signal when the process is dead. What follows, such as a new start, happens on another thread.
+    fn strike(&self) -> Instant;
 }
 
 /// The process that dies, and when.
@@ -43,13 +43,9 @@ impl Pending {
         }
     }
 
-    /// True if the process was killed now. The caller then drops this value.
-    pub(crate) fn strike_if_due(&self, now: Instant) -> bool {
-        let is_due = self.due.is_some_and(|due| due <= now);
-        if is_due {
-            self.kill.fault.strike();
-        }
-        is_due
+    /// The time of the signal, if the process was killed now. The caller then drops this value.
+    pub(crate) fn strike_if_due(&self, now: Instant) -> Option<Instant> {
+        self.due.filter(|due| *due <= now).map(|_| self.kill.fault.strike())
     }
 }
 
@@ -63,8 +59,9 @@ mod tests {
     struct Strikes(AtomicU32);
 
     impl Fault for Strikes {
-        fn strike(&self) {
+        fn strike(&self) -> Instant {
             self.0.fetch_add(1, Ordering::Relaxed);
+            Instant::now()
         }
     }
 
@@ -76,11 +73,11 @@ mod tests {
             let fault = Arc::clone(&strikes) as Arc<dyn Fault>;
             let mut pending = Pending::new(Kill { part: Part::Home, front: None, after, fault });
             pending.stage(Until::Members(10), begin);
-            assert!(!pending.strike_if_due(at(60_000)), "the ramp has no length");
+            assert_eq!(pending.strike_if_due(at(60_000)), None, "the ramp has no length");
             pending.stage(Until::Time(Duration::from_secs(10)), begin);
             pending.stage(Until::Time(Duration::from_secs(90)), at(900));
-            assert!(!pending.strike_if_due(at(due - 1)));
-            assert!(pending.strike_if_due(at(due)));
+            assert_eq!(pending.strike_if_due(at(due - 1)), None);
+            assert!(pending.strike_if_due(at(due)).is_some());
             assert_eq!(strikes.0.load(Ordering::Relaxed), 1);
         }
     }

@@ -27,7 +27,7 @@ use crate::{LoadError, RunOptions};
 
 /// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
-/// The same after the death of a process: a lease must end, and members try again after up to 30 s.
+/// The same after the kill of a process: a lease must end, and members try again after up to 30 s.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The settings of a run. The papers use 1,000 members in groups of 10, 100-byte bodies, a window of 4, and 10 s.
@@ -139,13 +139,18 @@ impl Plan for StressPlan {
         write(&mut stress, self.pace(), self.time);
         let written = stress.watch.snapshot();
         stress.watch.traffic.over.store(true, Ordering::Relaxed);
-        let patience = if options.kill.is_some() { RECOVERY_PATIENCE } else { DRAIN_PATIENCE };
+        let patience = if options.kill.is_some() && !stress.watch.stopped() {
+            RECOVERY_PATIENCE
+        } else {
+            DRAIN_PATIENCE
+        };
         let drained_at = stress.drain(patience)?;
         let end = stress.watch.snapshot();
         let phases = Phases { begin, written, end, drained_at };
         let outage = stress.state.outage.clone();
-        let death = options.kill.as_ref().zip(outage.as_deref());
-        Ok(report::report(self, None, death, stress.finish()?, &phases))
+        outage.iter().for_each(|outage| outage.end());
+        let killed = options.kill.as_ref().zip(outage.as_deref());
+        Ok(report::report(self, None, killed, stress.finish()?, &phases))
     }
 }
 

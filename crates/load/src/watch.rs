@@ -129,9 +129,9 @@ impl<'a> Watch<'a> {
     /// Continues the time series.
     pub(crate) fn look_if_due(&mut self, now: Instant) {
         if let Some(outage) = &self.outage
-            && self.kill.as_ref().is_some_and(|kill| kill.strike_if_due(now))
+            && let Some(killed) = self.kill.as_ref().and_then(|kill| kill.strike_if_due(now))
         {
-            outage.begin(Instant::now());
+            outage.begin(killed, Instant::now());
             self.kill = None;
         }
         let seconds = now.saturating_duration_since(self.start).as_secs_f64();

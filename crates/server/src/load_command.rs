@@ -29,7 +29,7 @@ use toml::Table;
 pub(crate) use self::line::LoadCommand;
 use self::line::{LoadTarget, Order};
 use self::live::Live;
-use self::own_cluster::{Death, OwnCluster};
+use self::own_cluster::{OwnCluster, ProcessKill};
 use self::own_node::{NodeWish, OwnNode};
 use self::plan::Task;
 use self::plan_file::{Part, Plan, Prepared, What};
@@ -191,20 +191,20 @@ fn one(
     let observer = Arc::clone(&live) as Arc<dyn Observer>;
     let mut options = RunOptions { stop: Arc::clone(stop), observer, ..options(args, own.as_ref(), loaded)? };
     before::check(&options, task.transport(), members, own.is_some(), args.yes)?;
-    let death = death(args, own.as_ref(), stop);
-    options.kill = death.as_ref().zip(args.cluster.kill).map(|(death, victim)| Kill {
-        part: victim.part(),
-        front: death.front(),
+    let kill = process_kill(args, own.as_ref(), stop);
+    options.kill = kill.as_ref().zip(args.cluster.kill).map(|(kill, target)| Kill {
+        part: target.part(),
+        front: kill.front(),
         after: args.cluster.kill_after(),
-        fault: Arc::clone(death) as Arc<dyn Fault>,
+        fault: Arc::clone(kill) as Arc<dyn Fault>,
     });
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
     let others = OtherProcesses::begin(&options);
     let mut run = task.carry_out(&options, &mut |line| live.say(line)).map_err(unmade)?;
     name.clone_into(&mut run.name);
     others.note(&mut run);
-    if let Some(death) = death {
-        death.note(&mut run);
+    if let Some(kill) = kill {
+        kill.note(&mut run);
     }
     Ok(run)
 }
@@ -222,9 +222,9 @@ fn fits_a_cluster(name: &str, task: &dyn Task, args: &LoadTarget) -> Outcome {
     Ok(())
 }
 
-fn death(args: &LoadTarget, own: Option<&Own>, stop: &Arc<AtomicBool>) -> Option<Arc<Death>> {
+fn process_kill(args: &LoadTarget, own: Option<&Own>, stop: &Arc<AtomicBool>) -> Option<Arc<ProcessKill>> {
     match own {
-        Some(Own::Cluster(cluster)) => Some(cluster.death(args.cluster.kill?.part(), stop)),
+        Some(Own::Cluster(cluster)) => Some(cluster.process_kill(args.cluster.kill?.part(), stop)),
         _ => None,
     }
 }
@@ -377,6 +377,25 @@ fn stored_secret(site: &str, loaded: &Loaded, port: u16) -> Outcome<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_with_a_lost_or_doubled_message_fails() {
+        let run = |lost: u64, doubled: u64| Run {
+            measures: vec![
+                Measure::new("lost", "lost", "", lost),
+                Measure::new("doubled", "doubled", "", doubled),
+            ],
+            ..Run::not_made("stress", "")
+        };
+        assert!(has_every_message_once(&run(0, 0)).is_ok());
+        for (lost, doubled) in [(1, 0), (0, 2)] {
+            let trouble = has_every_message_once(&run(lost, doubled)).expect_err("it must fail").to_string();
+            assert!(
+                trouble.contains(&format!("{lost} messages were lost, and {doubled} doubled")),
+                "{trouble}"
+            );
+        }
+    }
 
     #[test]
     fn a_picture_of_several_runs_is_refused_before_the_first_one() {

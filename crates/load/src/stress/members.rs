@@ -55,7 +55,7 @@ tally! {
         times {
             ack,
             delivery,
-            /// From the death of a process until a member with a lost connection is back.
+            /// From the kill until a member with a lost connection is back.
             back,
         }
         counts {
@@ -80,7 +80,9 @@ tally! {
             fetched,
             /// Members whose connection ended although they waited for no acknowledgement.
             lost_idle,
-            /// Pairs of a watcher and a member whose connection ended, and pairs whose watcher saw the other as offline.
+            /// Pairs of a watcher and a member, those of them whose member lost its connection, and those whose watcher saw the
+            /// member as offline.
+            watched,
             watchers_of_lost,
             flapped,
         }

@@ -39,7 +39,7 @@ pub(super) struct Recovery {
     /// How many users a member may watch, from its welcome.
     watch_most: u32,
     watch_retry: WatchRetry,
-    /// Pairs whose watcher saw the other member as offline after the death.
+    /// Pairs whose watcher saw the other member as offline after the kill.
     flapped: HashSet<(u32, u32)>,
 }
 
@@ -82,6 +82,10 @@ impl Recovery {
 
     pub(super) fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, cx: &mut Cx) {
         self.watch_most = welcome.limits.watch;
+        if !self.positions.contains_key(&member) {
+            let group = group_of(member, &cx.shared);
+            cx.tally.watched += u64::from(group.end - group.start - 1);
+        }
         cx.commands.send(member, &self.watch(member, &cx.shared));
         if self.gone.remove(&member) {
             if let Some(killed) = cx.outage.as_ref().and_then(|outage| outage.killed()) {
@@ -284,8 +288,8 @@ impl Recovery {
     }
 
     fn offline(&mut self, member: u32, user: &str, cx: &mut Cx) {
-        let is_after = cx.outage.as_ref().is_some_and(|outage| outage.killed().is_some());
-        if let Some(other) = token::number(user).filter(|_| is_after) {
+        let is_on = cx.outage.as_ref().is_some_and(|outage| outage.is_on());
+        if let Some(other) = token::number(user).filter(|_| is_on) {
             self.flapped.insert((member, other));
         }
     }
@@ -360,12 +364,12 @@ mod tests {
     }
 
     #[test]
-    fn only_members_who_are_shown_as_offline_after_the_death_have_flapped() {
+    fn only_members_who_are_shown_as_offline_after_the_kill_have_flapped() {
         let (mut cx, mut all) = (context(), Recovery::default());
         all.offline(0, &token::user(1), &mut cx);
         assert!(all.flapped.is_empty());
-        let outage = cx.outage.clone().expect("a run with a death");
-        outage.begin(Instant::now() + Duration::from_millis(1));
+        let outage = cx.outage.clone().expect("a run with a kill");
+        outage.begin(Instant::now() + Duration::from_millis(1), Instant::now());
         for _ in 0..2 {
             all.offline(0, &token::user(1), &mut cx);
             all.offline(0, "somebody", &mut cx);

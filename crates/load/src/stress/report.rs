@@ -30,11 +30,11 @@ pub(super) struct Phases {
 /// Throughput: delivered messages, divided by the time from the first message written to the last one received. CPU:
 /// the server's over the same time, per million messages.
 ///
-/// `inside`: the name of the store, if the members call the node's core. `death`: the process that died in mid-run.
+/// `inside`: the name of the store, if the members call the node's core. `killed`: the process that is killed in mid-run.
 pub(super) fn report(
     plan: &StressPlan,
     inside: Option<&'static str>,
-    death: Option<(&Kill, &Outage)>,
+    killed: Option<(&Kill, &Outage)>,
     mut outcome: Outcome<Tally>,
     phases: &Phases,
 ) -> Run {
@@ -60,9 +60,9 @@ pub(super) fn report(
     let unanswered = outcome.traffic.unanswered();
     let own_checks = [
         (short, "the generator could not keep the rate"),
-        (death.is_some() && unanswered > 0, "not every message was acknowledged in the end"),
+        (killed.is_some() && unanswered > 0, "not every message was acknowledged in the end"),
         (
-            death.is_some_and(|(_, outage)| outage.killed().is_none()),
+            killed.is_some_and(|(_, outage)| outage.killed().is_none()),
             "the run ended before the process was killed",
         ),
     ];
@@ -108,7 +108,7 @@ pub(super) fn report(
         Measure::json_only("resident_before", outcome.before.resident_bytes),
         Measure::json_only("resident_end", end.sample.resident_bytes),
     ]);
-    if let Some((kill, outage)) = death {
+    if let Some((kill, outage)) = killed {
         measures.extend(outage_report::measures(kill, outage, tally));
     }
     // In one process, the members' own use is unknown.
@@ -123,7 +123,7 @@ pub(super) fn report(
         ("window", json!(window)),
         ("rate", json!(rate)),
     ];
-    facts.extend(death.map(|(kill, _)| ("kill.part", json!(kill.part))));
+    facts.extend(killed.map(|(kill, _)| ("kill.part", json!(kill.part))));
     let findings = Findings {
         headline: figures.headline(durable),
         how: how(plan, inside, outcome.transport, outcome.members, window, rate),

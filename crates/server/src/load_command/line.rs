@@ -207,7 +207,7 @@ pub(crate) struct ClusterFlags {
     store: StoreKind,
     /// Kill one process of the cluster in mid-run, and report the outage. The command fails if a message is lost or doubled.
     #[arg(long, value_enum, value_name = "PROCESS", requires = "nodes")]
-    pub(super) kill: Option<Victim>,
+    pub(super) kill: Option<KillTarget>,
     /// Seconds from the beginning of the traffic until the kill [default: half of the traffic].
     #[arg(long, value_name = "SECONDS", requires = "kill")]
     kill_at: Option<u32>,
@@ -215,7 +215,7 @@ pub(crate) struct ClusterFlags {
 
 /// The process that is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Victim {
+pub(crate) enum KillTarget {
     /// Another home takes its place; on SQLite it is started again after 2 s.
     Home,
     /// It stays dead, and its members come back through the others.
@@ -226,13 +226,13 @@ pub(crate) enum Victim {
     Postgres,
 }
 
-impl Victim {
+impl KillTarget {
     pub(super) fn part(self) -> Part {
         match self {
-            Victim::Home => Part::Home,
-            Victim::Front => Part::Front,
-            Victim::Nats => Part::Nats,
-            Victim::Postgres => Part::Postgres,
+            KillTarget::Home => Part::Home,
+            KillTarget::Front => Part::Front,
+            KillTarget::Nats => Part::Nats,
+            KillTarget::Postgres => Part::Postgres,
         }
     }
 }
@@ -242,11 +242,11 @@ impl ClusterFlags {
     pub(super) fn wish(&self) -> Outcome<Option<ClusterWish>> {
         let Some(fronts) = self.nodes else { return Ok(None) };
         match self.kill {
-            Some(Victim::Front) if fronts == 1 => {
+            Some(KillTarget::Front) if fronts == 1 => {
                 Err(Trouble::new("the members of the only front could not come back")
                     .remedy("--nodes 2, or more"))
             }
-            Some(Victim::Postgres) if self.store == StoreKind::Sqlite => {
+            Some(KillTarget::Postgres) if self.store == StoreKind::Sqlite => {
                 Err(Trouble::new("a cluster on SQLite has no PostgreSQL to kill")
                     .remedy("leave out --store sqlite"))
             }

@@ -1,7 +1,7 @@
 //! A cluster for one run: NATS, PostgreSQL, homes and fronts as child processes on loopback. All of them end with this process,
 //! even if it is killed.
 
-mod death;
+mod process_kill;
 mod program;
 
 use std::fs;
@@ -17,7 +17,7 @@ use load::target::Target;
 use load::{Part, Processes};
 use toml::{Table, Value};
 
-pub(super) use self::death::Death;
+pub(super) use self::process_kill::ProcessKill;
 use self::program::{Nats, Postgres, nats};
 use super::own_node::{
     Certificate, NodeProcess, NodeStart, NodeWish, RunFolder, Seed, lay_over, private_folder,
@@ -202,8 +202,8 @@ impl OwnCluster {
     }
 
     /// One process that dies. `stop`: the run was stopped, so nobody waits for the rest.
-    pub(super) fn death(&self, part: Part, stop: &Arc<AtomicBool>) -> Arc<Death> {
-        Death::new(Arc::clone(&self.nodes), part, stop)
+    pub(super) fn process_kill(&self, part: Part, stop: &Arc<AtomicBool>) -> Arc<ProcessKill> {
+        ProcessKill::new(Arc::clone(&self.nodes), part, stop)
     }
 }
 

@@ -304,10 +304,12 @@ impl NodeProcess {
         fs::read_to_string(self.data.join(LOG)).unwrap_or_default()
     }
 
-    /// Returns when it is dead.
-    pub(super) fn kill(&mut self) {
+    /// Returns the time of the signal when it is dead.
+    pub(super) fn kill(&mut self) -> Instant {
         let _ = self.child.kill();
+        let killed = Instant::now();
         let _ = self.child.wait();
+        killed
     }
 
     /// Asks it to end. [`Drop`] waits for it.

@@ -22,6 +22,7 @@ mod guard;
 mod guests;
 mod import;
 mod lifecycle;
+mod load_nodes;
 mod load_plans;
 mod migrate;
 #[path = "../../../store/tests/postgres/server.rs"]

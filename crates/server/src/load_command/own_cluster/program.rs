@@ -86,13 +86,15 @@ impl Start<'_> {
 }
 
 impl Program {
-    /// Returns when the program and its shell have ended.
-    fn kill(&mut self) {
+    /// Returns the time of the signal when the program and its shell have ended.
+    fn kill(&mut self) -> Instant {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
             // The shell has not waited for it yet, so the number is still that of the program.
             let _ = kill_process(pid, Signal::KILL);
         }
+        let killed = Instant::now();
         self.end();
+        killed
     }
 
     fn end(&mut self) {
@@ -180,10 +182,8 @@ impl Nats {
         self.program.as_ref().map(|program| program.pid)
     }
 
-    pub(super) fn kill(&mut self) {
-        if let Some(mut program) = self.program.take() {
-            program.kill();
-        }
+    pub(super) fn kill(&mut self) -> Option<Instant> {
+        self.program.take().map(|mut program| program.kill())
     }
 }
 
@@ -265,10 +265,8 @@ impl Postgres {
         self.program.as_ref().map(|program| program.pid)
     }
 
-    pub(super) fn kill(&mut self) {
-        if let Some(mut program) = self.program.take() {
-            program.kill();
-        }
+    pub(super) fn kill(&mut self) -> Option<Instant> {
+        self.program.take().map(|mut program| program.kill())
     }
 
     pub(super) fn url(&self) -> String {

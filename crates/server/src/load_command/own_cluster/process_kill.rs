@@ -1,4 +1,4 @@
-//! The death of one process of the cluster, and what follows: NATS, PostgreSQL and a home on SQLite are started again, a home on
+//! Kills one process of the cluster, and carries out what follows: NATS, PostgreSQL and a home on SQLite are started again, a home on
 //! PostgreSQL is replaced by the one that stands by, and a front stays dead.
 
 use std::fmt;
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use load::report::{Measure, Run};
 use load::{Fault, Part};
 
+use super::super::own_node::NodeProcess;
+use super::program::{Nats, Postgres};
 use super::{Nodes, StoreKind, numbered};
 
 /// A service manager, or a person, needs this time for a new start.
@@ -19,14 +21,14 @@ const AWAY: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(100);
 
-pub(in super::super) struct Death {
+pub(in super::super) struct ProcessKill {
     nodes: Arc<Nodes>,
     part: Part,
     stop: Arc<AtomicBool>,
     after: Mutex<Option<JoinHandle<After>>>,
 }
 
-/// What followed the death of a home. Times count from it.
+/// The figures of the next home. Times count from the kill.
 #[derive(Debug, Default)]
 struct After {
     /// Until the new home has the lease; on PostgreSQL.
@@ -40,18 +42,18 @@ struct After {
     trouble: Option<String>,
 }
 
-impl fmt::Debug for Death {
+impl fmt::Debug for ProcessKill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Death of {}", self.part.name())
+        write!(f, "Kill of {}", self.part.name())
     }
 }
 
-impl Fault for Death {
-    fn strike(&self) {
-        let died = self.kill();
+impl Fault for ProcessKill {
+    fn strike(&self) -> Instant {
+        let killed = self.kill();
         let (nodes, part, stop) = (Arc::clone(&self.nodes), self.part, Arc::clone(&self.stop));
-        let after = thread::Builder::new().name("after the death".into()).spawn(move || {
-            let watch = Watch { nodes: &nodes, died, stop: &stop };
+        let after = thread::Builder::new().name("after the kill".into()).spawn(move || {
+            let watch = Watch { nodes: &nodes, killed, stop: &stop };
             match part {
                 Part::Front => After::default(),
                 Part::Home => watch.new_home(),
@@ -59,12 +61,13 @@ impl Fault for Death {
             }
         });
         *self.after.lock().unwrap_or_else(PoisonError::into_inner) = after.ok();
+        killed
     }
 }
 
-impl Death {
-    pub(super) fn new(nodes: Arc<Nodes>, part: Part, stop: &Arc<AtomicBool>) -> Arc<Death> {
-        Arc::new(Death { nodes, part, stop: Arc::clone(stop), after: Mutex::default() })
+impl ProcessKill {
+    pub(super) fn new(nodes: Arc<Nodes>, part: Part, stop: &Arc<AtomicBool>) -> Arc<ProcessKill> {
+        Arc::new(ProcessKill { nodes, part, stop: Arc::clone(stop), after: Mutex::default() })
     }
 
     /// The index of the front that dies.
@@ -72,36 +75,30 @@ impl Death {
         (self.part == Part::Front).then_some(self.nodes.fronts as usize - 1)
     }
 
+    /// Returns the time of the signal when the process is dead.
     fn kill(&self) -> Instant {
         let mut parts = self.nodes.lock();
-        let processes = &self.nodes.processes;
-        match self.part {
-            Part::Front => {
-                let last = self.nodes.fronts as usize - 1;
-                processes.end(&numbered(Part::Front, last));
-                parts.fronts.iter_mut().nth(last).into_iter().for_each(super::NodeProcess::kill);
-            }
-            Part::Home => {
-                processes.end(&numbered(Part::Home, 0));
-                parts.homes.first_mut().into_iter().for_each(super::NodeProcess::kill);
-            }
-            Part::Nats => {
-                processes.end(&numbered(Part::Nats, 0));
-                parts.nats.first_mut().into_iter().for_each(super::Nats::kill);
-            }
-            Part::Postgres => {
-                processes.end("postgres");
-                parts.postgres.iter_mut().for_each(super::Postgres::kill);
-            }
-        }
-        Instant::now()
+        let front = self.nodes.fronts as usize - 1;
+        let name = match self.part {
+            Part::Front => numbered(self.part, front),
+            Part::Home | Part::Nats => numbered(self.part, 0),
+            Part::Postgres => self.part.name().to_owned(),
+        };
+        self.nodes.processes.end(&name);
+        let killed = match self.part {
+            Part::Front => parts.fronts.get_mut(front).map(NodeProcess::kill),
+            Part::Home => parts.homes.first_mut().map(NodeProcess::kill),
+            Part::Nats => parts.nats.first_mut().and_then(Nats::kill),
+            Part::Postgres => parts.postgres.as_mut().and_then(Postgres::kill),
+        };
+        killed.unwrap_or_else(Instant::now)
     }
 
     /// Adds the figures of the new home. Waits for them.
     pub(in super::super) fn note(&self, run: &mut Run) {
         let after = self.after.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(after) = after.and_then(|after| after.join().ok()) else { return };
-        run.lines.extend(after.trouble.map(|why| format!("After the death: {why}")));
+        run.lines.extend(after.trouble.map(|why| format!("After the outage: {why}")));
         if self.part != Part::Home {
             return;
         }
@@ -110,36 +107,36 @@ impl Death {
         run.measures.extend([
             Measure::new(
                 "kill.lease_seconds",
-                "death: until the new home has the lease",
+                "outage: until the new home has the lease",
                 "s",
                 seconds(after.lease),
             ),
             Measure::new(
                 "kill.serving_seconds",
-                "death: until the new home serves",
+                "outage: until the new home serves",
                 "s",
                 seconds(after.serving),
             ),
             Measure::new(
                 "kill.adoption_seconds",
-                "death: until all sessions are adopted",
+                "outage: until all sessions are adopted",
                 "s",
                 seconds(after.adoption),
             ),
-            Measure::new("kill.adopted", "death: adopted sessions", "", count),
+            Measure::new("kill.adopted", "outage: adopted sessions", "", count),
         ]);
     }
 }
 
 struct Watch<'a> {
     nodes: &'a Nodes,
-    died: Instant,
+    killed: Instant,
     stop: &'a AtomicBool,
 }
 
 impl Watch<'_> {
     fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.died.elapsed() > PATIENCE
+        self.stop.load(Ordering::Relaxed) || self.killed.elapsed() > PATIENCE
     }
 
     fn pause(&self, time: Duration) {
@@ -153,8 +150,8 @@ impl Watch<'_> {
         self.pause(AWAY);
         let mut parts = self.nodes.lock();
         let (name, started) = match part {
-            Part::Nats => (numbered(part, 0), parts.nats.first_mut().map(super::Nats::start)),
-            _ => (part.name().to_owned(), parts.postgres.as_mut().map(super::Postgres::start)),
+            Part::Nats => (numbered(part, 0), parts.nats.first_mut().map(Nats::start)),
+            _ => (part.name().to_owned(), parts.postgres.as_mut().map(Postgres::start)),
         };
         match started {
             Some(Ok(pid)) => self.nodes.processes.begin(&name, part, pid),
@@ -191,7 +188,7 @@ impl Watch<'_> {
                 (home.running.http, looks && home.log().contains("this node is the home"))
             };
             if has_lease {
-                after.lease = Some(self.died.elapsed());
+                after.lease = Some(self.killed.elapsed());
             }
             self.look(http, &mut after, &mut settled);
             thread::sleep(LOOK / if after.serving.is_none() { 4 } else { 1 });
@@ -206,7 +203,7 @@ impl Watch<'_> {
             ["kith_cluster_links", "kith_chat_sessions_adopting", "kith_cluster_sessions_adopted_total"];
         // A home that stands by has none of them.
         let Some([Some(links), Some(adopting), adopted]) = load::metrics(http, None, names) else { return };
-        after.serving.get_or_insert_with(|| self.died.elapsed());
+        after.serving.get_or_insert_with(|| self.killed.elapsed());
         after.adopted = adopted;
         if links < f64::from(self.nodes.fronts) || adopting > 0.0 {
             *settled = None;
@@ -214,7 +211,7 @@ impl Watch<'_> {
         }
         match *settled {
             Some((since, count)) if count == adopted => after.adoption = Some(since),
-            _ => *settled = Some((self.died.elapsed(), adopted)),
+            _ => *settled = Some((self.killed.elapsed(), adopted)),
         }
     }
 }
