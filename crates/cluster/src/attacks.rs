@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
 use chat::session::Event as SessionEvent;
 use chat::token::{Claims, sign};
@@ -244,6 +246,36 @@ fn a_front_that_takes_nothing_slows_no_other_and_its_sessions_are_behind_afterwa
     scene.settle();
     assert_eq!(scene.bodies(0), ["fast"], "the other front is as fast as ever");
     let _ = eve;
+}
+
+/// The home once stood still for ever when somebody read `/metrics` while it flushed: each thread held the lock that the other
+/// one waited for.
+#[test]
+fn the_state_of_the_links_is_read_while_the_home_flushes() {
+    let Scene { home, now, .. } = Scene::new(2);
+    assert_eq!(home.links().status().len(), 2);
+    let (home, is_over) = (Arc::new(home), Arc::new(AtomicBool::new(false)));
+    let (done, ends) = mpsc::channel();
+    let threads: [Box<dyn FnOnce() + Send>; 2] = [
+        Box::new({
+            let (home, is_over, done) = (Arc::clone(&home), Arc::clone(&is_over), done.clone());
+            move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    assert_eq!(home.links().status().len(), 2);
+                }
+                let _ = done.send(());
+            }
+        }),
+        Box::new(move || {
+            (0..50_000).for_each(|_| home.flush(Timestamp(now), &mut |_, _| ()));
+            is_over.store(true, Ordering::Relaxed);
+            let _ = done.send(());
+        }),
+    ];
+    threads.into_iter().for_each(|thread| drop(std::thread::spawn(thread)));
+    for _ in 0..2 {
+        ends.recv_timeout(Duration::from_secs(60)).expect("both threads end");
+    }
 }
 
 #[test]

@@ -40,6 +40,7 @@ struct Link {
     front: FrontId,
     link: u64,
     name: String,
+    /// No thread holds the locks of the queue and of the ends at once.
     queue: Mutex<Queue>,
     ends: Mutex<Ends>,
     /// The front has sent its last item, and has all its answers.
@@ -107,12 +108,12 @@ impl Links {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<LinkStatus> = table
             .iter()
-            .map(|(number, link)| LinkStatus {
-                front: link.front,
-                name: link.name.clone(),
-                number: *number,
-                queued: lock(&link.queue).weight,
-                waiting_bytes: lock(&link.ends).out.waiting_bytes(),
+            .map(|(number, link)| {
+                // In one expression, both locks would be held until its end.
+                let queued = lock(&link.queue).weight;
+                let waiting_bytes = lock(&link.ends).out.waiting_bytes();
+                let (front, name) = (link.front, link.name.clone());
+                LinkStatus { front, name, number: *number, queued, waiting_bytes }
             })
             .collect();
         all.sort_unstable_by_key(|link| link.number);
@@ -533,9 +534,9 @@ impl Home {
                 };
                 send(Subject::Front(link.front), envelope.write());
             }
-            let is_empty = ends.out.waiting_bytes() == 0 && lock(&link.queue).items.is_empty();
+            let is_written = ends.out.waiting_bytes() == 0;
             drop(ends);
-            if leaving == Leaving::Ends && is_empty {
+            if leaving == Leaving::Ends && is_written && lock(&link.queue).items.is_empty() {
                 let reset =
                     Envelope { kind: Kind::Reset, front: link.front, link: link.link, ..head.clone() };
                 send(Subject::Front(link.front), reset.write());
