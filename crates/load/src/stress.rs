@@ -135,6 +135,11 @@ impl Plan for StressPlan {
         let mut stress = Conductor::<Members>::new(setup, &Arc::new(Shared::new(self)), say)?;
         stress.ramp();
         stress.watch.line();
+        let active = stress.state.counts.active();
+        if options.kill.is_some() && active < u64::from(self.members()) && !stress.watch.stopped() {
+            let few = format!("only {active} of {} members could log in before the kill", self.members());
+            return Err(LoadError::Login(few));
+        }
         let begin = stress.watch.snapshot();
         write(&mut stress, self.pace(), self.time);
         let written = stress.watch.snapshot();

@@ -382,6 +382,10 @@ impl<S: Script> Worker<S> {
                 (format!("on the way back: {reason}"), tries, &mut self.away)
             }
             (None, Some(_)) => (format!("told to come later: {reason}"), 0, &mut self.deferred),
+            // In a run with a kill, members have patience from the beginning.
+            (None, None) if self.state.outage.is_some() => {
+                (format!("tried again: {reason}"), 1, &mut self.deferred)
+            }
             (None, None) => return self.fail(reason),
         };
         note(&mut self.counts.failures, reason);

@@ -30,6 +30,8 @@ pub(crate) struct Adoptions {
     waiting: Mutex<WaitingBySession>,
     /// The number of sessions in `waiting`: nearly always 0.
     count: AtomicUsize,
+    /// Adopted sessions whose changes are being read.
+    looking: AtomicUsize,
     /// Sessions with watches, and the time at which each gets the presence again; ascending.
     watching: Mutex<VecDeque<(Timestamp, SessionId)>>,
     /// The node takes the place of another one, whose sessions come within the grace time after the first tick.
@@ -307,7 +309,11 @@ impl SignIn {
     fn look_for_changes(self: &Arc<Self>, record: &SessionRecord, hold: Hold) {
         let (session, seen) = (record.session, record.seen);
         self.sessions.wait_for_publishing();
-        let done = self.then(move |this, snapshot| this.adopted(session, hold, snapshot.ok()));
+        self.adoptions.looking.fetch_add(1, Ordering::Relaxed);
+        let done = self.then(move |this, snapshot| {
+            this.adoptions.looking.fetch_sub(1, Ordering::Relaxed);
+            this.adopted(session, hold, snapshot.ok());
+        });
         self.store.snapshot(session.user, self.resume_from(session.user.site, Some(seen)), done);
     }
 
@@ -330,9 +336,9 @@ impl SignIn {
         }
     }
 
-    /// Sessions that are being adopted now.
+    /// Sessions that are being adopted now: they wait for their users, or for their changes.
     pub(crate) fn adopting(&self) -> usize {
-        self.adoptions.count.load(Ordering::Acquire)
+        self.adoptions.count.load(Ordering::Acquire) + self.adoptions.looking.load(Ordering::Relaxed)
     }
 
     fn not_adopted(&self, session: SessionId, refusal: Refusal) {
