@@ -43,9 +43,13 @@ impl Pending {
         }
     }
 
-    /// The time of the signal, if the process was killed now. The caller then drops this value.
-    pub(crate) fn strike_if_due(&self, now: Instant) -> Option<Instant> {
-        self.due.filter(|due| *due <= now).map(|_| self.kill.fault.strike())
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|due| due <= now)
+    }
+
+    /// Kills the process, and returns the time of the signal when it is dead.
+    pub(crate) fn strike(self) -> Instant {
+        self.kill.fault.strike()
     }
 }
 
@@ -73,11 +77,12 @@ mod tests {
             let fault = Arc::clone(&strikes) as Arc<dyn Fault>;
             let mut pending = Pending::new(Kill { part: Part::Home, front: None, after, fault });
             pending.stage(Until::Members(10), begin);
-            assert_eq!(pending.strike_if_due(at(60_000)), None, "the ramp has no length");
+            assert!(!pending.is_due(at(60_000)), "the ramp has no length");
             pending.stage(Until::Time(Duration::from_secs(10)), begin);
             pending.stage(Until::Time(Duration::from_secs(90)), at(900));
-            assert_eq!(pending.strike_if_due(at(due - 1)), None);
-            assert!(pending.strike_if_due(at(due)).is_some());
+            assert!(!pending.is_due(at(due - 1)));
+            assert!(pending.is_due(at(due)));
+            assert!(pending.strike() >= begin);
             assert_eq!(strikes.0.load(Ordering::Relaxed), 1);
         }
     }

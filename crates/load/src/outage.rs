@@ -37,6 +37,11 @@ impl Outage {
         }
     }
 
+    /// The process gets its signal after `now`.
+    pub(crate) fn expect(&self, now: Instant) {
+        self.killed.store(self.micros(now), Ordering::Relaxed);
+    }
+
     /// The process got its signal, and ended before `ended`.
     pub(crate) fn begin(&self, killed: Instant, ended: Instant) {
         self.ended.store(self.micros(ended), Ordering::Relaxed);
@@ -143,8 +148,10 @@ mod tests {
     fn connections_that_end_on_the_dead_front_are_told_apart() {
         let outage = Outage::new(3);
         outage.closed(1);
+        outage.expect(Instant::now());
+        outage.closed(1);
         outage.begin(Instant::now(), Instant::now());
-        [1, 1, 2].into_iter().for_each(|front| outage.closed(front));
+        [1, 2].into_iter().for_each(|front| outage.closed(front));
         outage.end();
         outage.closed(2);
         assert_eq!(outage.closed_on(Some(1)), (2, 1));

@@ -129,10 +129,11 @@ impl<'a> Watch<'a> {
     /// Continues the time series.
     pub(crate) fn look_if_due(&mut self, now: Instant) {
         if let Some(outage) = &self.outage
-            && let Some(killed) = self.kill.as_ref().and_then(|kill| kill.strike_if_due(now))
+            && let Some(kill) = self.kill.take_if(|kill| kill.is_due(now))
         {
-            outage.begin(killed, Instant::now());
-            self.kill = None;
+            // Connections end before the process is seen to be dead.
+            outage.expect(Instant::now());
+            outage.begin(kill.strike(), Instant::now());
         }
         let seconds = now.saturating_duration_since(self.start).as_secs_f64();
         let look = || Point::look(seconds, &self.probe, self.counts.active(), &self.traffic);
