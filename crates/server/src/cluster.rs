@@ -133,7 +133,7 @@ impl Secret {
 pub(crate) struct Prepared {
     place: Place,
     links: Arc<Links>,
-    wake: nats::Wake,
+    bus: nats::Bus,
     /// None: the home is on SQLite.
     keeper: Option<Arc<Keeper>>,
 }
@@ -154,10 +154,11 @@ impl Prepared {
                 Trouble::new(format!("cannot write {}", data.join(TERM).display())).because(error)
             })?,
         };
-        let wake = nats::Wake::default();
-        let waker = wake.clone();
-        let links = Links::new(term, move || waker.wake());
-        Ok(Prepared { place, links, wake, keeper })
+        let bus = nats::Bus::new()
+            .map_err(|error| Trouble::new("cannot start the node's threads").because(error))?;
+        let wake = bus.wake();
+        let links = Links::new(term, move || wake.wake());
+        Ok(Prepared { place, links, bus, keeper })
     }
 
     pub(crate) fn outbox(&self, local: impl Outbox) -> HomeOutbox<impl Outbox> {
@@ -193,7 +194,7 @@ impl Prepared {
             }
         };
         let home = Arc::new(home);
-        let bus = nats::Running::home(self.place.nats, Arc::clone(&home), self.wake, steady_now)
+        let bus = nats::Running::home(self.place.nats, Arc::clone(&home), self.bus, steady_now)
             .map_err(|error| Trouble::new("cannot start the node's threads").because(error))?;
         Ok(Running { home, bus, keeper: self.keeper })
     }

@@ -59,7 +59,25 @@ pub enum BadPlace {
     Authority(PathBuf, String),
 }
 
-/// Wakes the thread of the bus. Make it before the [`Home`] or the [`Front`], which call it.
+/// The bus before it runs. Make it before the [`Home`] or the [`Front`], which wake it, and before threads with private tables of
+/// descriptors start: a table that was copied earlier lacks the descriptor that wakes the runtime.
+pub struct Bus {
+    runtime: tokio::runtime::Runtime,
+    wake: Wake,
+}
+
+impl Bus {
+    pub fn new() -> io::Result<Bus> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Bus { runtime, wake: Wake::default() })
+    }
+
+    pub fn wake(&self) -> Wake {
+        self.wake.clone()
+    }
+}
+
+/// Wakes the thread of the bus, from any thread.
 #[derive(Clone, Default)]
 pub struct Wake(Arc<Notify>);
 
@@ -196,28 +214,23 @@ struct Carrier {
 
 impl Running {
     /// Carries the envelopes of a home. The thread connects by itself, now and after each loss.
-    pub fn home(place: Place, home: Arc<Home>, wake: Wake, clock: fn() -> Timestamp) -> io::Result<Running> {
-        Running::begin(place, home, wake, clock)
+    pub fn home(place: Place, home: Arc<Home>, bus: Bus, clock: fn() -> Timestamp) -> io::Result<Running> {
+        Running::begin(place, home, bus, clock)
     }
 
     /// Carries the envelopes of a front.
-    pub fn front(
-        place: Place,
-        front: Arc<Front>,
-        wake: Wake,
-        clock: fn() -> Timestamp,
-    ) -> io::Result<Running> {
-        Running::begin(place, front, wake, clock)
+    pub fn front(place: Place, front: Arc<Front>, bus: Bus, clock: fn() -> Timestamp) -> io::Result<Running> {
+        Running::begin(place, front, bus, clock)
     }
 
-    fn begin(place: Place, peer: Arc<dyn Peer>, wake: Wake, clock: fn() -> Timestamp) -> io::Result<Running> {
+    fn begin(place: Place, peer: Arc<dyn Peer>, bus: Bus, clock: fn() -> Timestamp) -> io::Result<Running> {
+        let Bus { runtime, wake } = bus;
         let stop = Arc::<Notify>::default();
         let is_connected = Arc::<AtomicBool>::default();
         let servers = place.servers().map_err(io::Error::other)?;
         let tls = place.tls().map_err(io::Error::other)?;
         let carrier =
             Carrier { place, servers, tls, peer, wake, clock, is_connected: Arc::clone(&is_connected) };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let stopped = Arc::clone(&stop);
         let work = move || {
             runtime.block_on(async {

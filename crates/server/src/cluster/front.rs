@@ -77,14 +77,14 @@ impl Running {
             web: WebOutbox::new(mailboxes.clone(), &limits, &web_config, crate::now),
             xmpp: ::xmpp::XmppOutbox::new(xmpp_mailboxes.clone()),
         };
-        let wake = nats::Wake::default();
-        let waker = wake.clone();
+        let bus = nats::Bus::new().map_err(unstarted)?;
+        let wake = bus.wake();
         let id = FrontId(u64::from_be_bytes(std::array::from_fn({
             let random = serve::random();
             move |at| random[at]
         })));
         let name = place.nats.name.clone();
-        let front = Arc::new(Front::new(id, name, outbox, steady_now(), move || waker.wake()));
+        let front = Arc::new(Front::new(id, name, outbox, steady_now(), move || wake.wake()));
 
         let access = MetricsAccess::of(config)?;
         let status = Status::new(access.clone(), None);
@@ -129,8 +129,7 @@ impl Running {
             ),
         ];
         let edge = Edge::start_all(gateways).map_err(|error| serve::cannot_listen(config, &error))?;
-        let bus =
-            nats::Running::front(place.nats, Arc::clone(&front), wake, steady_now).map_err(unstarted)?;
+        let bus = nats::Running::front(place.nats, Arc::clone(&front), bus, steady_now).map_err(unstarted)?;
         status.begin(Metrics::new(vec![
             figures::of_edge(edge.counters()),
             figures::of_web(web_counters),

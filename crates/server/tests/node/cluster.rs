@@ -207,6 +207,29 @@ fn connections_survive_a_restart_of_nats() {
     tom.message("after");
 }
 
+/// Each worker once lacked the descriptor that wakes the thread of the bus.
+#[test]
+#[cfg(target_os = "linux")]
+fn nodes_whose_workers_have_descriptors_of_their_own_serve_members() {
+    let cluster = Cluster::new("cluster-tables");
+    let mut flags = cluster.flags(PASSWORD);
+    flags.push("--private-descriptors".into());
+    let of_home: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let home = Running::start(&cluster.scratch, "demo", &of_home);
+    flags.extend(["--role".into(), "front".into()]);
+    let of_front: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let a = Running::start_at(&cluster.scratch, "serve", &cluster.scratch.path().join("a"), &of_front);
+    linked(&a, true);
+    let (mut anna, mut tom) = (cluster.enter(&a, "anna"), cluster.enter(&home, "tom"));
+    anna.sent("m1", "tom", "from a front");
+    tom.message("from a front");
+    tom.sent("m2", "anna", "from the home");
+    anna.message("from the home");
+    for node in [&a, &home] {
+        assert_eq!(node.metric("kith_edge_panics_total"), 0.0);
+    }
+}
+
 #[test]
 fn a_front_passes_requests_for_pages_and_rest_on_to_the_home() {
     let cluster = Cluster::new("cluster-rest");
