@@ -47,7 +47,10 @@ impl DataLock {
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
         }
         let holder = Holder { pid: std::process::id(), since_ms: now.0 };
-        describe(&mut file, &holder).map_err(unusable)?;
+        if let Err(error) = describe(&mut file, &holder) {
+            // The disk may be full. The lock holds all the same.
+            tracing::warn!(%error, path = %path.display(), "cannot write down who holds the lock");
+        }
         Ok(DataLock { _file: file })
     }
 

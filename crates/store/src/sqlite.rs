@@ -39,8 +39,10 @@ pub struct Sqlite {
 
 #[derive(Default)]
 struct Threads {
-    writer: Option<JoinHandle<()>>,
-    readers: Vec<JoinHandle<()>>,
+    writer: Option<JoinHandle<Connection>>,
+    readers: Vec<JoinHandle<Connection>>,
+    /// Of a file, while the store is paused: opening it again could need room on the disk.
+    paused: Option<(Connection, Vec<Connection>)>,
 }
 
 /// Where the data is.
@@ -137,28 +139,34 @@ impl Sqlite {
             Fault::Invalid(_) => Ok(()),
         })?;
         let store = Sqlite::with(options, None, admin, at);
-        store.begin(writer, readers, place, failed)?;
+        store.catch_up(&writer, failed)?;
+        store.begin(writer, readers, place)?;
         Ok(store)
     }
 
-    /// Brings the rows up to the log, and starts the threads.
-    fn begin(
+    /// Brings the rows up to the log.
+    fn catch_up(
         &self,
-        writer: Connection,
-        readers: Vec<Connection>,
-        place: &Path,
+        writer: &Connection,
         failed: impl Fn(crate::engine::Error) -> OpenError,
     ) -> Result<(), OpenError> {
-        writer::catch_up(&writer, &self.shared.late).map_err(|fault| match fault {
+        writer::catch_up(writer, &self.shared.late).map_err(|fault| match fault {
             Fault::Sql(error) => failed(error),
             Fault::Invalid(why) => failed(crate::engine::Error::Invalid(why)),
-        })?;
+        })
+    }
+
+    /// Starts the threads.
+    fn begin(&self, writer: Connection, readers: Vec<Connection>, place: &Path) -> Result<(), OpenError> {
         let shared = Arc::clone(&self.shared);
         let mut threads = self.threads();
         let thread_failed = |error| thread_failed(place.to_owned(), &error);
         for (number, db) in readers.into_iter().enumerate() {
             let shared = Arc::clone(&shared);
-            let thread = spawn(format!("store-read-{number}"), move || reader::run(&shared, &db, number));
+            let thread = spawn(format!("store-read-{number}"), move || {
+                reader::run(&shared, &db, number);
+                db
+            });
             threads.readers.push(thread.map_err(thread_failed)?);
         }
         let thread = spawn("store-write".into(), move || {
@@ -166,6 +174,7 @@ impl Sqlite {
             if let Connection::Sqlite(writer) = &writer {
                 checkpoint(writer);
             }
+            writer
         });
         threads.writer = Some(thread.map_err(thread_failed)?);
         Ok(())
@@ -177,29 +186,41 @@ impl Sqlite {
         let mut threads = self.threads();
         // The writer first: its completions may still queue reads.
         self.shared.writes.close();
-        threads.writer.take().into_iter().for_each(end);
+        let writer = threads.writer.take().and_then(end);
         self.shared.reads.close();
-        threads.readers.drain(..).for_each(end);
+        let readers = threads.readers.drain(..).filter_map(end).collect();
+        if let (At::File(_), Some(writer)) = (&self.at, writer) {
+            threads.paused = Some((writer, readers));
+        }
     }
 
-    /// Opens the data again after [`pause`](Self::pause). An error if another process has migrated it to a newer schema. Blocks.
+    /// Goes on after [`pause`](Self::pause). An error if another process has migrated the data to a newer schema. A file needs no room
+    /// on its disk for that. Blocks.
     pub fn resume(&self) -> Result<(), OpenError> {
         let options = self.shared.options;
-        let (connections, place, server) = match &self.at {
-            At::Memory => return Ok(()),
-            At::File(path) => (Sqlite::connect_to_file(path, options)?, path.clone(), None),
-            At::Server(place) => {
-                let connections = Sqlite::connect_to_server(place, options)?;
-                (connections, place.name.clone().into(), Some(place))
+        let paused = self.threads().paused.take();
+        let (writer, readers, place) = match (&self.at, paused) {
+            (At::File(path), Some((writer, readers))) => {
+                let found = migrate::version(writer.sqlite()).map_err(|error| explain(path, error))?;
+                if found > migrate::NEWEST {
+                    return Err(OpenError::Newer { path: path.clone(), found, known: migrate::NEWEST });
+                }
+                // Rows that are late in the file are late in memory, too.
+                if let Err(error) = self.catch_up(&writer, |error| explain(path, error)) {
+                    tracing::warn!(%error, "cannot write late rows; they are written with the next messages");
+                }
+                (writer, readers, path.clone())
             }
+            (At::Server(place), _) => {
+                let Connections { writer, admin: _, readers } = Sqlite::connect_to_server(place, options)?;
+                self.catch_up(&writer, |error| failed_at(place, error))?;
+                (writer, readers, place.name.clone().into())
+            }
+            (At::Memory | At::File(_), _) => return Ok(()),
         };
         self.shared.writes.reopen();
         self.shared.reads.reopen();
-        let failed = |error| match &server {
-            Some(server) => failed_at(server, error),
-            None => OpenError::Failed { path: place.clone(), error },
-        };
-        self.begin(connections.writer, connections.readers, &place, failed)
+        self.begin(writer, readers, &place)
     }
 
     /// Checks without a change that this version can work with the file, or migrate it. A missing file is a new one.
@@ -351,10 +372,13 @@ pub(crate) fn failed_at(place: &Place, error: crate::engine::Error) -> OpenError
     }
 }
 
-fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+fn spawn(
+    name: String,
+    run: impl FnOnce() -> Connection + Send + 'static,
+) -> io::Result<JoinHandle<Connection>> {
     std::thread::Builder::new().name(name).spawn(|| {
         raise_priority();
-        run();
+        run()
     })
 }
 
@@ -404,11 +428,10 @@ fn checkpoint(db: &rusqlite::Connection) {
     }
 }
 
-fn end(thread: JoinHandle<()>) {
+/// The connection of the thread.
+fn end(thread: JoinHandle<Connection>) -> Option<Connection> {
     if thread.thread().id() == std::thread::current().id() {
-        return; // a completion dropped the last owner; this thread ends by itself afterwards
+        return None; // a completion dropped the last owner; this thread ends by itself afterwards
     }
-    if thread.join().is_err() {
-        tracing::error!("a storage thread panicked");
-    }
+    thread.join().inspect_err(|_| tracing::error!("a storage thread panicked")).ok()
 }

@@ -328,6 +328,44 @@ fn a_full_disk_refuses_writes_goes_on_reading_and_recovers_by_itself() {
     assert_eq!(seqs(&open(&file), direct(ann, bob)), acknowledged);
 }
 
+/// Another process that was to take the data over has failed.
+#[test]
+fn a_paused_store_goes_on_although_its_disk_is_full() {
+    let disk = SmallDisk::new();
+    let directory = Directory::new();
+    let place = disk.as_ref().map_or(directory.path(), |disk| disk.0.path()).to_owned();
+    let file = place.join("kith.db");
+    let store = open(&file);
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    // Rows of conversations are late.
+    let mut acknowledged = Vec::new();
+    for number in 0..50 {
+        acknowledged.push(say(&store, ann, bob, &number.to_string(), "hello").seq);
+    }
+    let ballast = place.join("ballast");
+    if disk.is_some() {
+        let mut filler = std::fs::File::create(&ballast).expect("it can be made");
+        for size in [65_536, 4_096, 1] {
+            while filler.write_all(&vec![1; size]).is_ok() {}
+        }
+    }
+    for _ in 0..2 {
+        store.pause();
+        assert!(try_ask(|done| store.append(message(ann, bob, "paused", "x"), done)).is_err());
+        store.resume().expect("it needs no room");
+        assert_eq!(seqs(&store, direct(ann, bob)), acknowledged);
+        assert_eq!(snapshot(&store, bob, None).conversations.rows[0].unread, acknowledged.len() as u64);
+    }
+    if disk.is_some() {
+        std::fs::remove_file(&ballast).expect("it is there");
+    }
+    acknowledged.push(say(&store, ann, bob, "after", "there is room again").seq);
+    assert_eq!(seqs(&store, direct(ann, bob)), acknowledged);
+    store.close();
+    assert_eq!(seqs(&open(&file), direct(ann, bob)), acknowledged);
+}
+
 /// From now on, every flush of a file fails in this process.
 #[cfg(target_os = "linux")]
 fn fail_flushes() {
