@@ -16,10 +16,10 @@ use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
 use crate::wire::{Join, ToHome, write};
 use crate::{Front, Home, HomeOutbox, Links, Subject};
 
-const START: u64 = 1_800_000_000_000;
+pub(crate) const START: u64 = 1_800_000_000_000;
 
 #[derive(Default, Clone)]
-struct Inbox(Arc<Mutex<VecDeque<(SessionHandle, Delivery)>>>);
+pub(crate) struct Inbox(Arc<Mutex<VecDeque<(SessionHandle, Delivery)>>>);
 
 impl Outbox for Inbox {
     fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
@@ -28,20 +28,20 @@ impl Outbox for Inbox {
 }
 
 impl Inbox {
-    fn take(&self) -> Vec<(SessionHandle, Delivery)> {
+    pub(crate) fn take(&self) -> Vec<(SessionHandle, Delivery)> {
         self.0.lock().unwrap().drain(..).collect()
     }
 }
 
-struct Scene {
-    home: Home,
-    node: Arc<Node>,
+pub(crate) struct Scene {
+    pub(crate) home: Home,
+    pub(crate) node: Arc<Node>,
     store: Arc<Sqlite>,
-    fronts: Vec<(Front, Inbox)>,
-    now: u64,
+    pub(crate) fronts: Vec<(Front, Inbox)>,
+    pub(crate) now: u64,
     next_handle: u64,
     /// Fronts that take no envelopes.
-    stopped: Vec<usize>,
+    pub(crate) stopped: Vec<usize>,
 }
 
 fn secret() -> Secret {
@@ -66,7 +66,7 @@ fn site() -> Site {
 }
 
 impl Scene {
-    fn new(fronts: u64) -> Scene {
+    pub(crate) fn new(fronts: u64) -> Scene {
         let store = Sqlite::in_memory();
         store.add_site(&site()).unwrap();
         let store = Arc::new(store);
@@ -92,7 +92,7 @@ impl Scene {
     }
 
     /// All envelopes arrive, until nothing is due any more.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for _ in 0..20 {
             self.now += 60;
             let now = Timestamp(self.now);
@@ -112,9 +112,8 @@ impl Scene {
         }
     }
 
-    fn sign_in(&mut self, front: usize, user: &str) -> SessionId {
-        let handle = SessionHandle(self.next_handle);
-        self.next_handle += 1;
+    /// The answer comes later.
+    pub(crate) fn begin_sign_in(&self, front: usize, user: &str, handle: SessionHandle) {
         let exp = (self.now / 1000 + 3600) as f64;
         let claims = Claims { sub: user.into(), name: Some(user.into()), exp, ..Claims::default() };
         let hello = Hello {
@@ -128,6 +127,12 @@ impl Scene {
             announced: None,
         };
         self.fronts[front].0.sign_in(&hello, handle, Timestamp(self.now));
+    }
+
+    pub(crate) fn sign_in(&mut self, front: usize, user: &str) -> SessionId {
+        let handle = SessionHandle(self.next_handle);
+        self.next_handle += 1;
+        self.begin_sign_in(front, user, handle);
         self.settle();
         let events = self.fronts[front].1.take();
         let welcome = events.into_iter().find_map(|(_, delivery)| match delivery.event {
@@ -137,17 +142,17 @@ impl Scene {
         welcome.unwrap()
     }
 
-    fn send(&mut self, front: usize, session: SessionId, to: &str, id: &str) {
+    pub(crate) fn send(&mut self, front: usize, session: SessionId, to: &str, id: &str) {
         self.fronts[front].0.command(session, message(to, id), Timestamp(self.now));
     }
 
-    fn bodies(&self, front: usize) -> Vec<String> {
+    pub(crate) fn bodies(&self, front: usize) -> Vec<String> {
         let events = self.fronts[front].1.take();
         events.iter().filter_map(|(_, delivery)| body(delivery)).map(str::to_owned).collect()
     }
 
     /// Another process is the home, on the same store.
-    fn next_home(&mut self, term: Term) {
+    pub(crate) fn next_home(&mut self, term: Term) {
         let links = Links::new(term, || ());
         let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
         self.node = Arc::new(Node::new(config(), self.store.clone(), Arc::new(outbox), [8; 32]));
@@ -155,7 +160,7 @@ impl Scene {
     }
 }
 
-fn body(delivery: &Delivery) -> Option<&str> {
+pub(crate) fn body(delivery: &Delivery) -> Option<&str> {
     match &delivery.event {
         Event::Messages(messages::Event::Message(message)) => Some(&message.body),
         _ => None,
@@ -173,7 +178,7 @@ fn config() -> NodeConfig {
     }
 }
 
-fn message(to: &str, id: &str) -> Request {
+pub(crate) fn message(to: &str, id: &str) -> Request {
     Command::from(messages::Command::Send {
         client_id: id.into(),
         to: To::User(Sub::parse(to).unwrap()),
@@ -186,7 +191,14 @@ fn message(to: &str, id: &str) -> Request {
     .into()
 }
 
-fn envelope(kind: Kind, term: Term, front: u64, link: u64, number: u64, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn envelope(
+    kind: Kind,
+    term: Term,
+    front: u64,
+    link: u64,
+    number: u64,
+    payload: &[u8],
+) -> Vec<u8> {
     Envelope { kind, slot: SLOT, term, front: FrontId(front), link, number, acknowledged: 0, payload }.write()
 }
 

@@ -3,6 +3,8 @@
 //! The front keeps a record of each session, so that it can bring the sessions to another home, or to the same one after a
 //! gap. While it has no link, commands and sign-ins wait for a short time, because a new home comes soon.
 
+mod take_over;
+
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -12,12 +14,16 @@ use chat::{
     Command, Delivery, Event, Hello, Outbox, Pending, PortAnswer, PortNote, PortQuestion, PublishedSites,
     Refusal, RemoteNode, Request, SessionHandle, SessionId, SessionRecord, Timestamp, WhenBehind, presence,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::bus::{Send, Subject};
 use crate::counters::Counters;
 use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
 use crate::link::Ends;
 use crate::wire::{Announced, Join, ToFront, ToHome, write};
+
+pub use take_over::FrontRecord;
+use take_over::Still;
 
 /// Written bytes that wait for the home. At the bound, commands and sign-ins are refused.
 const WRITTEN_BYTES: usize = 16 * 1024 * 1024;
@@ -54,6 +60,8 @@ pub struct Front {
     name: String,
     local: Box<dyn Outbox>,
     state: Mutex<State>,
+    /// Held from an envelope to the end of its deliveries.
+    turn: Mutex<()>,
     sites: RwLock<Arc<PublishedSites>>,
     wake: Box<dyn Fn() + std::marker::Send + Sync>,
     counters: Arc<Counters>,
@@ -78,6 +86,8 @@ struct State {
     last_question: u64,
     held: VecDeque<Held>,
     held_bytes: usize,
+    /// None: the front is in operation.
+    still: Option<Still>,
 }
 
 enum Link {
@@ -101,6 +111,7 @@ enum Link {
 }
 
 /// A session of this front.
+#[derive(Clone, Serialize, Deserialize)]
 struct Kept {
     record: SessionRecord,
     pending: Vec<Pending>,
@@ -115,6 +126,7 @@ struct Kept {
 }
 
 /// A command or sign-in that waits for a link.
+#[derive(Clone, Serialize, Deserialize)]
 struct Held {
     handle: SessionHandle,
     kind: HeldKind,
@@ -123,13 +135,14 @@ struct Held {
     bytes: Vec<u8>,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 enum HeldKind {
     Command(Awaited),
     SignIn,
 }
 
 /// What the sender of a command learns of a refusal.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 enum Awaited {
     Answer(Pending),
     /// A refusal without a number.
@@ -184,7 +197,9 @@ impl Front {
                 last_question: 0,
                 held: VecDeque::new(),
                 held_bytes: 0,
+                still: None,
             }),
+            turn: Mutex::default(),
             sites: RwLock::default(),
             wake: Box::new(wake),
             counters: Arc::default(),
@@ -222,6 +237,13 @@ impl Front {
 
     /// Bytes from the subjects of this front and of all fronts.
     pub fn receive(&self, bytes: &[u8], now: Timestamp) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.lock().keep(bytes) {
+            self.receive_in_turn(bytes, now);
+        }
+    }
+
+    fn receive_in_turn(&self, bytes: &[u8], now: Timestamp) {
         let envelope = match Envelope::read(bytes) {
             Ok(envelope) if envelope.slot == SLOT => envelope,
             Ok(_) => return self.counters.envelopes_old.add(1),
@@ -404,10 +426,7 @@ impl Front {
         if !to.is_empty() {
             effects.push(Effect::Deliver(to, delivery));
         }
-        if !behind.is_empty() {
-            let event = Event::Session(SessionEvent::Behind);
-            effects.push(Effect::Deliver(behind, Delivery { re: None, position: None, event }));
-        }
+        effects.extend(self::behind(behind));
     }
 
     /// The home knows the link: it gets all sessions, and then everything that has waited.
@@ -508,9 +527,13 @@ impl Front {
 
     /// Notices a silent home and refuses commands that have waited for too long. Call it every 100 ms.
     pub fn tick(&self, now: Timestamp) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut effects = Vec::new();
         let mut state = self.lock();
         state.now = state.now.max(now);
+        if state.still.is_some() {
+            return;
+        }
         let now = state.now;
         if let Link::Up { ends, .. } = &state.link
             && ends.is_over(now)
@@ -565,8 +588,10 @@ impl Front {
             acknowledged: 0,
             payload: &[],
         };
+        let is_still = state.still.is_some();
         match &mut state.link {
             Link::None => {}
+            Link::Joining { .. } if is_still => {}
             Link::Joining { link, asked, wait } => {
                 let is_first = asked.0 == 0;
                 if !is_first && now.since(*asked) < *wait {
@@ -584,7 +609,7 @@ impl Front {
                 state.last_link = number;
             }
             Link::Up { link, ends, .. } => {
-                while let Some(due) = ends.due(now) {
+                while let Some(due) = if is_still { ends.beat(now) } else { ends.due(now) } {
                     let envelope = Envelope {
                         number: due.number,
                         acknowledged: due.acknowledged,
@@ -746,6 +771,10 @@ impl Kept {
 }
 
 impl Held {
+    fn is_sign_in(&self) -> bool {
+        matches!(self.kind, HeldKind::SignIn)
+    }
+
     fn refused(self, refusal: Refusal) -> Option<Effect> {
         match self.kind {
             HeldKind::SignIn => Some(bye(self.handle, refusal)),
@@ -766,6 +795,12 @@ fn keep_read(
     {
         reads.insert((from, *re), bytes.into());
     }
+}
+
+/// None: it concerns nobody.
+fn behind(to: Vec<SessionHandle>) -> Option<Effect> {
+    let event = Event::Session(SessionEvent::Behind);
+    (!to.is_empty()).then(|| Effect::Deliver(to, Delivery { re: None, position: None, event }))
 }
 
 fn bye(to: SessionHandle, refusal: Refusal) -> Effect {

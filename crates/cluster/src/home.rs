@@ -308,6 +308,18 @@ impl Home {
         (self.links.wake)();
     }
 
+    /// After [`leave`](Self::leave) and [`end_links`](Self::end_links): the role stays here, and fronts join again.
+    pub fn stay(&self, now: Timestamp) {
+        let mut state = lock(&self.state);
+        state.leaving = Leaving::No;
+        // The front of a link that is left still waits for another home.
+        for (number, _) in self.links.all() {
+            self.break_link(&mut state, number, now);
+        }
+        drop(state);
+        (self.links.wake)();
+    }
+
     pub fn http(&self) -> &str {
         &self.http
     }
@@ -332,7 +344,12 @@ impl Home {
         match envelope.kind {
             Kind::Join => self.join(&envelope, now),
             Kind::Data | Kind::Beat => self.receive_on_link(&envelope, now),
-            Kind::Announce if envelope.term > self.links.term => (self.on_successor)(envelope.term),
+            Kind::Announce if envelope.term > self.links.term => {
+                // A home that has given its role away expects another one.
+                if lock(&self.state).leaving == Leaving::No {
+                    (self.on_successor)(envelope.term);
+                }
+            }
             // Only homes send them.
             Kind::Announce | Kind::Reset => counters.envelopes_old.add(1),
         }

@@ -19,14 +19,18 @@ mod envelope;
 mod front;
 mod home;
 mod link;
+#[cfg(test)]
+mod moves;
 pub mod nats;
 mod stream;
+#[cfg(test)]
+mod versions;
 mod wire;
 
 pub use bus::{Send, Subject};
 pub use counters::{Counter, Counters};
 pub use envelope::{FrontId, NotAnEnvelope, SLOT, Slot, Term, VERSION};
-pub use front::{Front, FrontStatus};
+pub use front::{Front, FrontRecord, FrontStatus};
 pub use home::{Home, HomeOutbox, LinkStatus, Links};
 pub use link::LOST_MS;
 pub use stream::{ENVELOPE_BYTES, IN_FLIGHT_BYTES, ITEM_BYTES};

@@ -1,6 +1,7 @@
 //! The two ends of a link in one process: envelopes that are due, and the life of the link.
 
 use chat::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Envelope, Kind};
 use crate::stream::{Broken, Incoming, Outgoing};
@@ -14,7 +15,7 @@ const ACKNOWLEDGE_EVERY: u64 = 8;
 /// Other acknowledgements wait for so long for an envelope of the other direction.
 const ACKNOWLEDGE_MS: u64 = 50;
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Ends {
     pub(crate) out: Outgoing,
     incoming: Incoming,
@@ -64,6 +65,23 @@ impl Ends {
     /// Whether the other side is silent, or an envelope is missing.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         now.since(self.heard) >= LOST_MS || self.incoming.is_broken(now)
+    }
+
+    /// A beat, if one is due: all that an end sends while it stands still. It may be repeated by another process, because it changes
+    /// nothing on the other side.
+    pub(crate) fn beat(&mut self, now: Timestamp) -> Option<Due> {
+        if now.since(self.wrote) < BEAT_MS {
+            return None;
+        }
+        self.wrote = now;
+        let (number, acknowledged) = (self.out.sent(), self.incoming.received());
+        Some(Due { kind: Kind::Beat, number, acknowledged, payload: Vec::new() })
+    }
+
+    /// This end has stood still, perhaps in another process, whose clock was another one.
+    pub(crate) fn go_on(&mut self, now: Timestamp) {
+        (self.heard, self.wrote) = (now, Timestamp(0));
+        self.incoming.go_on(now);
     }
 
     /// The next envelope that is due now.

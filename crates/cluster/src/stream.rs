@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use chat::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Most bytes of items in one envelope. NATS takes 1 MiB by default.
 pub const ENVELOPE_BYTES: usize = 256 * 1024;
@@ -19,7 +20,7 @@ const MOST_EARLY: usize = 64;
 const GAP_MS: u64 = 1_000;
 
 /// The sender's end.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Outgoing {
     /// Written items that no envelope has taken.
     waiting: Vec<u8>,
@@ -95,7 +96,7 @@ pub(crate) enum Broken {
 }
 
 /// The receiver's end.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Incoming {
     /// The number of the last envelope without a gap before it.
     received: u64,
@@ -148,6 +149,11 @@ impl Incoming {
         if self.highest > self.received {
             self.gap_since.get_or_insert(now);
         }
+    }
+
+    /// A gap begins now: nothing was received meanwhile, because the receiver stood still.
+    pub(crate) fn go_on(&mut self, now: Timestamp) {
+        self.gap_since = self.gap_since.map(|_| now);
     }
 
     /// Whether an envelope has been missing for too long.

@@ -47,6 +47,7 @@ fn no_message_is_lost_or_doubled_whatever_the_bus_and_the_nodes_do() {
         assert!(totals.answered > 10 * totals.refused, "the end of a link refuses no question: {totals:?}");
         assert!(totals.markers > 100, "members read: {totals:?}");
         assert!(totals.given_away > 20, "homes give their role away: {totals:?}");
+        assert!(totals.moved > 20 && totals.stayed > 10, "fronts move to another process: {totals:?}");
     }
 }
 
@@ -56,6 +57,9 @@ struct Totals {
     adopted: u64,
     broken: u64,
     given_away: usize,
+    /// Fronts that moved to another process, and those whose new process failed.
+    moved: usize,
+    stayed: usize,
     sign_ins: usize,
     markers: usize,
     /// Questions.
@@ -69,6 +73,8 @@ impl Totals {
         self.adopted += other.adopted;
         self.broken += other.broken;
         self.given_away += other.given_away;
+        self.moved += other.moved;
+        self.stayed += other.stayed;
         self.sign_ins += other.sign_ins;
         self.markers += other.markers;
         self.answered += other.answered;
@@ -92,6 +98,8 @@ struct FrontNode {
     inbox: Inbox,
     /// The bus loses everything from and to this front until then.
     apart_until: u64,
+    /// Another process of this front, which is to take its place.
+    next: Option<(Arc<Front>, Inbox)>,
 }
 
 /// An envelope on the bus, which arrives at this time.
@@ -238,7 +246,7 @@ impl World {
         self.next_front += 1;
         let inbox = Inbox::default();
         let front = Front::new(id, format!("front {}", id.0), inbox.clone(), Timestamp(self.now), || ());
-        FrontNode { front: Arc::new(front), inbox, apart_until: 0 }
+        FrontNode { front: Arc::new(front), inbox, apart_until: 0, next: None }
     }
 
     fn run(mut self) -> Totals {
@@ -298,7 +306,8 @@ impl World {
             46..52 => self.ask_some(),
             34 if self.rng.random() => self.kill_the_home(),
             34 => self.replace_the_home(),
-            35 => self.kill_a_front(),
+            35 if self.rng.random() => self.kill_a_front(),
+            35 => self.move_a_front(),
             36..38 => {
                 let (front, ms) = (self.rng.random_range(0..FRONTS), self.rng.random_range(100..8_000));
                 self.fronts[front].apart_until = self.now + ms;
@@ -318,7 +327,10 @@ impl World {
             self.home.tick(now);
             self.node.tick(now);
         }
-        self.fronts.iter().for_each(|node| node.front.tick(now));
+        for node in &self.fronts {
+            node.front.tick(now);
+            node.next.iter().for_each(|(front, _)| front.tick(now));
+        }
         self.flush();
         self.deliver();
         self.flush();
@@ -335,7 +347,10 @@ impl World {
             self.home.flush(now, &mut |subject, bytes| sent.push((None, subject, bytes)));
         }
         for (number, node) in self.fronts.iter().enumerate() {
-            node.front.flush(now, &mut |subject, bytes| sent.push((Some(number), subject, bytes)));
+            let both = std::iter::once(&node.front).chain(node.next.iter().map(|(front, _)| front));
+            for front in both {
+                front.flush(now, &mut |subject, bytes| sent.push((Some(number), subject, bytes)));
+            }
         }
         for (from, to, bytes) in sent {
             if from.is_some_and(|from| self.fronts[from].apart_until > self.now) || self.loses() {
@@ -371,6 +386,7 @@ impl World {
                             matches!(to, Subject::Fronts(_)) || to == Subject::Front(node.front.id());
                         if is_for && node.apart_until <= self.now {
                             node.front.receive(&bytes, now);
+                            node.next.iter().for_each(|(front, _)| front.receive(&bytes, now));
                         }
                     }
                 }
@@ -451,6 +467,9 @@ impl World {
         for who in 0..self.clients.len() {
             let client = &mut self.clients[who];
             let (Some((front, _)), Some(session)) = (client.link, client.session) else { continue };
+            if self.fronts[front].next.is_some() {
+                continue;
+            }
             if all_exist && !std::mem::replace(&mut client.watches, true) {
                 let others = USERS.iter().enumerate().filter(|(user, _)| *user != client.user);
                 let users = others.map(|(_, name)| Sub::parse(name).unwrap()).collect();
@@ -536,6 +555,50 @@ impl World {
         }
     }
 
+    /// A new process takes the connections and the link over, or fails, and then the old one goes on. Meanwhile no client is read.
+    fn move_a_front(&mut self) {
+        let number = self.rng.random_range(0..FRONTS);
+        let node = &mut self.fronts[number];
+        let inbox = Inbox::default();
+        let now = Timestamp(self.now);
+        let next = Arc::new(Front::new(node.front.id(), "next".into(), inbox.clone(), now, || ()));
+        next.stand_still(now);
+        node.next = Some((Arc::clone(&next), inbox));
+        let prepares = self.rng.random_range(1..500);
+        self.pass(prepares);
+        let now = Timestamp(self.now);
+        self.fronts[number].front.stand_still(now);
+        self.read();
+        let record = serde_json::to_vec(&self.fronts[number].front.write_down()).unwrap();
+        let still = [1, 50, 500, 2_000, 4_000][self.rng.random_range(0..5)];
+        for _ in 0..10 {
+            self.pass(still / 10 + 1);
+        }
+        let now = Timestamp(self.now);
+        let fails = self.rng.random_range(0..3) == 0;
+        let node = &mut self.fronts[number];
+        let (next, inbox) = node.next.take().unwrap();
+        if fails {
+            node.front.go_on(now);
+            self.totals.stayed += 1;
+            return;
+        }
+        let here = |handle| {
+            let of = |client: &&Client| client.link == Some((number, handle)) && client.session.is_some();
+            self.clients.iter().find(of).is_some()
+        };
+        next.resume(serde_json::from_slice(&record).unwrap(), here, now);
+        (node.front, node.inbox) = (next, inbox);
+        node.front.go_on(now);
+        self.totals.moved += 1;
+        // Connections that are signing in do not move.
+        for client in &mut self.clients {
+            if client.session.is_none() && client.link.is_some_and(|(front, _)| front == number) {
+                client.lose(self.now + 100);
+            }
+        }
+    }
+
     fn reconnect(&mut self) {
         for who in 0..self.clients.len() {
             let client = &self.clients[who];
@@ -543,6 +606,9 @@ impl World {
                 continue;
             }
             let front = self.rng.random_range(0..FRONTS);
+            if self.fronts[front].next.is_some() {
+                continue;
+            }
             let handle = SessionHandle(self.next_handle);
             self.next_handle += 1;
             let client = &mut self.clients[who];

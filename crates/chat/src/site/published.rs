@@ -61,6 +61,11 @@ impl PublishedSites {
         all
     }
 
+    /// In no order.
+    pub fn all(&self) -> impl Iterator<Item = &PublishedSite> {
+        self.by_id.values()
+    }
+
     pub fn by_id(&self, id: SiteId) -> Option<&PublishedSite> {
         self.by_id.get(&id)
     }
@@ -81,7 +86,7 @@ impl PublishedSites {
         self.keep_devices
     }
 
-    pub(crate) fn logs_sign_ins(&self) -> bool {
+    pub fn logs_sign_ins(&self) -> bool {
         self.logs_sign_ins
     }
 
