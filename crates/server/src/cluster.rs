@@ -261,6 +261,16 @@ impl Running {
         }
     }
 
+    /// The role stays here after all: fronts join again.
+    pub(crate) fn stay(&self) {
+        self.home.stay(steady_now());
+    }
+
+    /// Whether this is a home on PostgreSQL.
+    pub(crate) fn has_lease(&self) -> bool {
+        self.keeper.is_some()
+    }
+
     pub(crate) fn stop(self) {
         self.bus.stop();
     }

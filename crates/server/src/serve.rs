@@ -2,9 +2,8 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -33,7 +32,7 @@ use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
 use crate::sign_in_log::{SignIns, Target};
 use crate::status::{self, MetricsAccess, Status};
-use crate::take_over::{self, Joining, Left, Offer, service};
+use crate::take_over::{self, Joining, Offer, Part, Replaceable, service};
 use crate::trouble::{Outcome, Trouble};
 use crate::{
     backup, calls, cluster, data_dir, demo, figures, files, logging, mail, print_with, site, widget,
@@ -70,17 +69,16 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose, start: Start) -> Outcome<Ex
     if purpose == Purpose::Throwaway {
         end_with_stdin()?;
     }
-    let cluster = match (cluster::Place::of(config)?, start) {
-        (Some(_), Start::TakeOver) => {
-            return Err(Trouble::new("a node of a cluster cannot be replaced in place yet")
-                .remedy("stop it and start the new version"));
+    let cluster = match cluster::Place::of(config)? {
+        Some(place) if place.role == ClusterRole::Front => {
+            return cluster::front::run(loaded, &place, signals, start);
         }
-        (Some(place), Start::Alone) if place.role == ClusterRole::Front => {
-            return cluster::front::run(loaded, place, signals);
-        }
-        (place, _) => place,
+        place => place,
     };
     let turn = match (&cluster, &config.database) {
+        (Some(_), Some(_)) if start == Start::TakeOver => {
+            return Err(Trouble::new("cannot take over the running node").because(HAS_LEASE));
+        }
         (Some(place), Some(url)) => match cluster::standby::wait(loaded, url, place, &mut signals)? {
             Some(turn) => Some(turn),
             None => return Ok(ExitCode::SUCCESS),
@@ -96,7 +94,8 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose, start: Start) -> Outcome<Ex
     let running = started?;
     print_with(|out| running.greet(out, config, purpose))?;
     service::is_ready();
-    if running.serve(config, &mut signals).is_some() {
+    let left = take_over::serve(&running, &config.data, &mut signals, || running.reload(config));
+    if left.is_some() {
         running.leave(config);
     } else {
         end_at_the_next(signals);
@@ -143,11 +142,11 @@ pub(crate) fn end_at_the_next(mut signals: Signals) {
 
 /// A running node.
 pub(crate) struct Running {
-    pub(crate) edge: Edge,
+    edge: Edge,
     role: Option<calls::Role>,
     node: Arc<Node>,
     cluster: Option<cluster::Running>,
-    pub(crate) store: Arc<Sqlite>,
+    store: Arc<Sqlite>,
     addresses: Addresses,
     /// Of the XMPP gateway.
     xmpp_tls: Vec<edge::tls::Acceptor>,
@@ -155,14 +154,14 @@ pub(crate) struct Running {
     streams: Arc<::xmpp::Streams>,
     federation: Option<Federation>,
     status: Status,
-    pub(crate) house: Housekeeping,
-    pub(crate) sweeper: Sweeper,
+    house: Housekeeping,
+    sweeper: Sweeper,
     sign_ins: Option<Arc<SignIns>>,
     runtime: tokio::runtime::Runtime,
     _run_file: Option<RunFile>,
     session_keys: [u8; 32],
     /// Dropped last, so that the next holder finds none of our files open. None while another process takes over.
-    pub(crate) lock: Mutex<Option<DataLock>>,
+    lock: Mutex<Option<DataLock>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -222,6 +221,76 @@ impl Outbox for Outboxes {
 const HTTP: usize = 0;
 pub(crate) const HTTPS: usize = 1;
 
+impl Replaceable for Running {
+    fn edge(&self) -> &Edge {
+        &self.edge
+    }
+
+    fn lock(&self) -> &Mutex<Option<DataLock>> {
+        &self.lock
+    }
+
+    fn refusal(&self) -> Option<&'static str> {
+        self.cluster.as_ref().filter(|cluster| cluster.has_lease()).map(|_| HAS_LEASE)
+    }
+
+    fn offer(&self) -> Offer {
+        let role = self.role.as_ref().map(|role| role.running());
+        Offer {
+            workers: self.edge.workers(),
+            web: self.edge.local_addrs().to_vec(),
+            xmpp: self.xmpp_addresses.clone(),
+            datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
+            streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+            front: None,
+        }
+    }
+
+    fn hold(&self) -> Vec<MutexGuard<'_, ()>> {
+        vec![self.house.hold(), self.sweeper.hold()]
+    }
+
+    fn flush(&self) {
+        flush(&*self.store);
+    }
+
+    /// The sessions of fronts wait for the new process as for any next home.
+    fn stand_still(&self) {
+        if let Some(cluster) = &self.cluster {
+            cluster.leave();
+            flush(&*self.store);
+            cluster.end_links();
+        }
+    }
+
+    fn state(&self) -> take_over::State {
+        take_over::State {
+            sessions: self.node.write_down(),
+            calls: self.node.write_down_calls(),
+            streams: self.streams.write_down(),
+            session_keys: self.session_keys,
+            relay_secret: self.role.as_ref().map(|role| role.secret().to_vec()),
+            front: None,
+        }
+    }
+
+    fn pause(&self) {
+        self.store.pause();
+    }
+
+    fn resume(&self) -> Result<(), String> {
+        self.store.resume().map_err(|error| error.to_string())
+    }
+
+    fn go_on(&self) {
+        self.cluster.iter().for_each(cluster::Running::stay);
+    }
+}
+
+/// The role of such a home moves to another process by its lease.
+const HAS_LEASE: &str = "it is a home on PostgreSQL, and a home that stands by takes its place: \
+                         restart that one with the new version, then say kith cluster drain";
+
 impl Running {
     fn start(
         loaded: &Loaded,
@@ -235,7 +304,8 @@ impl Running {
             Some(Turn { keeper, lock, http }) => (Some(keeper), Some(lock), http.unwrap_or(config.http)),
             None => (None, None, config.http),
         };
-        let mut joining = (start == Start::TakeOver).then(|| Joining::ask(&config.data)).transpose()?;
+        let mut joining =
+            (start == Start::TakeOver).then(|| Joining::ask(&config.data, Part::Node)).transpose()?;
         let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
         let workers = workers(config)?.max(old.workers);
         let for_calls = descriptors_for_calls(config, workers);
@@ -431,80 +501,10 @@ impl Running {
         })
     }
 
-    /// Until a signal ends it, or a successor has everything.
-    fn serve(&self, config: &Config, signals: &mut Signals) -> Option<Left> {
-        let handle = signals.handle();
-        let (stop, stops) = match UnixStream::pair() {
-            Ok(pair) => pair,
-            Err(error) => {
-                tracing::error!(%error, "cannot make a pair of sockets; stopping");
-                return None;
-            }
-        };
-        thread::scope(|scope| {
-            let listening = thread::Builder::new().name("take-over".into()).spawn_scoped(scope, || {
-                let left = take_over::listen(self, &config.data, &stops);
-                if left.is_some() {
-                    // The signals end, and with them the loop below.
-                    handle.close();
-                }
-                left
-            });
-            for signal in &mut *signals {
-                match signal {
-                    SIGHUP => {
-                        self.reload_certificate(config);
-                        self.reload_components(config);
-                        self.sign_ins.iter().for_each(|log| log.reopen());
-                    }
-                    SIGUSR2 => {
-                        service::is_reloading();
-                        service::start_successor();
-                    }
-                    _ => break,
-                }
-            }
-            drop(stop);
-            match listening {
-                Ok(listening) => listening.join().ok().flatten(),
-                Err(error) => {
-                    tracing::warn!(%error, "cannot start a thread: a new version needs a restart");
-                    None
-                }
-            }
-        })
-    }
-
-    /// For a process that takes over.
-    pub(crate) fn offer(&self) -> Offer {
-        let role = self.role.as_ref().map(|role| role.running());
-        Offer {
-            workers: self.edge.workers(),
-            web: self.edge.local_addrs().to_vec(),
-            xmpp: self.xmpp_addresses.clone(),
-            datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
-            streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
-        }
-    }
-
-    pub(crate) fn state(&self) -> take_over::State {
-        take_over::State {
-            sessions: self.node.write_down(),
-            calls: self.node.write_down_calls(),
-            streams: self.streams.write_down(),
-            session_keys: self.session_keys,
-            relay_secret: self.role.as_ref().map(|role| role.secret().to_vec()),
-        }
-    }
-
-    /// Waits until the store has answered everything.
-    pub(crate) fn flush(&self) {
-        flush(&*self.store);
-    }
-
     /// Another process has the connections: closes the others, and ends.
     fn leave(self, config: &Config) {
         self.status.end();
+        self.cluster.into_iter().for_each(cluster::Running::stop);
         self.house.stop();
         self.sweeper.stop();
         if let Some(role) = self.role {
@@ -561,6 +561,13 @@ impl Running {
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         self.sign_ins.iter().for_each(|log| log.flush());
         tracing::info!("ended: no longer the home");
+    }
+
+    /// On SIGHUP.
+    fn reload(&self, config: &Config) {
+        self.reload_certificate(config);
+        self.reload_components(config);
+        self.sign_ins.iter().for_each(|log| log.reopen());
     }
 
     /// With a mistake in the file, the old components stay.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 1 | offers its format, workers and addresses | asks for them |
 //! | 2 | waits for uploads and downloads | has checked settings, certificates and schema, and is ready |
-//! | 3 | stops to read, answers commands, closes the database, gives up the lock, sends the sessions | locks and opens the database |
+//! | 3 | stops to read, answers commands, pauses the store, gives up the lock, sends the sessions | locks and opens the database |
 //! | 4 | each worker sends its sockets | each worker receives them |
 //! | 5 | says go | has everything |
 //! | 6 | closes what could not move, and ends | serves |
@@ -12,6 +12,8 @@
 //! Until *go* the old process keeps copies of everything: if the new one ends or is too slow, it is killed, and the old one goes on. If
 //! the old one ends before, the new one serves what it has. The directory is closed to other users, and each side checks the user of the
 //! other one.
+//!
+//! A front has no database. Its link with the home moves, too ([`cluster::FrontRecord`]).
 
 mod new;
 mod old;
@@ -21,13 +23,21 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use chat::{CallRecord, SessionRecord};
+use cluster::FrontRecord;
+use edge::Edge;
 use serde::{Deserialize, Serialize};
+use signal_hook::consts::{SIGHUP, SIGUSR2};
+use signal_hook::iterator::Signals;
 
-pub(crate) use new::Joining;
-pub(crate) use old::{Left, listen};
+use crate::data_lock::DataLock;
+
+pub(crate) use new::{Joining, Part};
+pub(crate) use old::Left;
 
 /// The old process listens here.
 const SOCKET: &str = "take-over.sock";
@@ -45,7 +55,7 @@ const MOVE: Duration = Duration::from_secs(30);
 /// A longer message is not from us.
 const MOST_BYTES: u32 = 1 << 30;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 enum Message {
     /// Of the new process: formats of messages and of connections, each the oldest and the newest.
     Ask {
@@ -61,7 +71,7 @@ enum Message {
     Ready {
         directory: PathBuf,
     },
-    /// Of the old process: the database is closed, and the lock is free.
+    /// Of the old process: it does not use the data any more, and the lock is free.
     State(Box<State>),
     /// Of the new process: it has everything, and would serve now.
     Taken,
@@ -79,10 +89,20 @@ pub(crate) struct Offer {
     /// Of STUN and TURN.
     pub(crate) datagrams: Vec<SocketAddr>,
     pub(crate) streams: Vec<SocketAddr>,
+    /// None: it has the database.
+    #[serde(default)]
+    pub(crate) front: Option<OldFront>,
+}
+
+/// The old process is a front.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct OldFront {
+    pub(crate) id: u64,
+    pub(crate) is_linked: bool,
 }
 
 /// The sessions, calls and keys of the old process.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) sessions: Vec<SessionRecord>,
     #[serde(default)]
@@ -94,6 +114,84 @@ pub(crate) struct State {
     pub(crate) session_keys: [u8; 32],
     /// Of the credentials for relays, if the settings name none.
     pub(crate) relay_secret: Option<Vec<u8>>,
+    /// The sessions of a front, and its link.
+    #[serde(default)]
+    pub(crate) front: Option<Box<FrontRecord>>,
+}
+
+/// A running process whose place another one can take.
+pub(crate) trait Replaceable: Sync {
+    fn edge(&self) -> &Edge;
+    /// None while another process takes over.
+    fn lock(&self) -> &Mutex<Option<DataLock>>;
+    /// The reason why no other process can take its place.
+    fn refusal(&self) -> Option<&'static str> {
+        None
+    }
+    fn offer(&self) -> Offer;
+    /// Threads that work on their own do nothing until the guards are dropped.
+    fn hold(&self) -> Vec<MutexGuard<'_, ()>>;
+    /// Waits until the store has answered everything.
+    fn flush(&self);
+    /// Whether nothing waits for an answer of another node.
+    fn is_answered(&self) -> bool {
+        true
+    }
+    /// Nothing comes from other nodes any more, and what has come is delivered.
+    fn stand_still(&self) {}
+    /// Its whole state. It stands still.
+    fn state(&self) -> State;
+    /// Leaves the data to the other process.
+    fn pause(&self);
+    /// Works with the data again.
+    fn resume(&self) -> Result<(), String>;
+    /// The opposite of [`stand_still`](Self::stand_still).
+    fn go_on(&self) {}
+}
+
+/// Until a signal ends the process, or a successor has everything. SIGUSR2 starts a successor.
+pub(crate) fn serve(
+    running: &dyn Replaceable,
+    data: &Path,
+    signals: &mut Signals,
+    on_hangup: impl Fn(),
+) -> Option<Left> {
+    let handle = signals.handle();
+    let (stop, stops) = match UnixStream::pair() {
+        Ok(pair) => pair,
+        Err(error) => {
+            tracing::error!(%error, "cannot make a pair of sockets; stopping");
+            return None;
+        }
+    };
+    thread::scope(|scope| {
+        let listening = thread::Builder::new().name("take-over".into()).spawn_scoped(scope, || {
+            let left = old::listen(running, data, &stops);
+            if left.is_some() {
+                // The signals end, and with them the loop below.
+                handle.close();
+            }
+            left
+        });
+        for signal in &mut *signals {
+            match signal {
+                SIGHUP => on_hangup(),
+                SIGUSR2 => {
+                    service::is_reloading();
+                    service::start_successor();
+                }
+                _ => break,
+            }
+        }
+        drop(stop);
+        match listening {
+            Ok(listening) => listening.join().ok().flatten(),
+            Err(error) => {
+                tracing::warn!(%error, "cannot start a thread: a new version needs a restart");
+                None
+            }
+        }
+    })
 }
 
 /// A connection between the two processes.
@@ -143,6 +241,18 @@ pub(crate) fn joined(wanted: SocketAddr, old: Option<&SocketAddr>) -> Option<Soc
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_offer_and_a_state_of_the_version_before_can_be_read() {
+        let offer =
+            r#"{"Offer":{"workers":2,"web":["127.0.0.1:8080"],"xmpp":[],"datagrams":[],"streams":[]}}"#;
+        let Ok(Message::Offer(offer)) = serde_json::from_str(offer) else { panic!("an offer") };
+        assert!(offer.front.is_none() && offer.workers == 2);
+        let keys = vec!["7"; 32].join(",");
+        let state = format!(r#"{{"State":{{"sessions":[],"session_keys":[{keys}],"relay_secret":null}}}}"#);
+        let Ok(Message::State(state)) = serde_json::from_str(&state) else { panic!("a state") };
+        assert!(state.front.is_none() && state.session_keys == [7; 32]);
+    }
 
     #[test]
     fn an_address_is_joined_if_it_is_the_same_or_any_port_will_do() {

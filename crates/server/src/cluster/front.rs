@@ -1,25 +1,26 @@
 //! A front: a node with sockets and gateways, whose domain runs at the home.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use ::cluster::{Front, FrontId, nats};
 use chat::Port;
 use edge::{Edge, EdgeConfig};
 use serde_json::json;
-use signal_hook::consts::{SIGHUP, SIGUSR2};
 use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
-use super::{Place, StatusOf, counters, forward, of_counters, status_route, steady_now};
+use super::{Place, StatusOf, counters, forward, of_counters, status_route, steady_now, wait_until};
 use crate::config::{Config, Loaded};
 use crate::data_lock::DataLock;
 use crate::metrics::{Metrics, Sample, Source};
 use crate::run_file::RunFile;
-use crate::serve::{self, Addresses, Outboxes};
+use crate::serve::{self, Addresses, Outboxes, Start};
 use crate::status::{self, MetricsAccess, Status};
+use crate::take_over::{self, Joining, Offer, OldFront, Part, Replaceable, service};
 use crate::trouble::{Outcome, Trouble};
 use crate::{figures, files, print_with, widget, widget_builds, xmpp};
 
@@ -29,41 +30,112 @@ struct Running {
     front: Arc<Front>,
     bus: nats::Running,
     addresses: Addresses,
+    /// Of the XMPP gateway.
+    xmpp_addresses: Vec<SocketAddr>,
+    streams: Arc<::xmpp::Streams>,
     status: Status,
     runtime: tokio::runtime::Runtime,
+    session_keys: [u8; 32],
     _run_file: Option<RunFile>,
-    _lock: DataLock,
+    /// None while another process takes over.
+    lock: Mutex<Option<DataLock>>,
 }
 
 /// Runs a front until a signal stops it.
-pub(crate) fn run(loaded: &Loaded, place: Place, mut signals: Signals) -> Outcome<ExitCode> {
+pub(crate) fn run(loaded: &Loaded, place: &Place, mut signals: Signals, start: Start) -> Outcome<ExitCode> {
     let config = &loaded.config;
-    let running = Running::start(config, place)?;
+    let running = Running::start(config, place, start)?;
     print_with(|out| running.greet(out, config))?;
-    for signal in &mut signals {
-        if signal == SIGHUP {
-            running.reload_certificate(config);
-            continue;
-        }
-        if signal == SIGUSR2 {
-            tracing::warn!("a node of a cluster cannot be replaced in place yet");
-            continue;
-        }
+    service::is_ready();
+    let left = take_over::serve(&running, &config.data, &mut signals, || running.reload_certificate(config));
+    if left.is_some() {
+        running.leave(config);
+    } else {
         serve::end_at_the_next(signals);
         running.stop(config);
-        break;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The bus begins after the workers, which could have tables of descriptors of their own. For a take-over it begins before them.
+enum OnBus {
+    Waits(nats::Bus),
+    Runs(nats::Running),
+}
+
+/// A new process has so much time to reach NATS, before the old one stands still.
+const CONNECTS: Duration = Duration::from_secs(10);
+
+impl Replaceable for Running {
+    fn edge(&self) -> &Edge {
+        &self.edge
+    }
+
+    fn lock(&self) -> &Mutex<Option<DataLock>> {
+        &self.lock
+    }
+
+    fn offer(&self) -> Offer {
+        Offer {
+            workers: self.edge.workers(),
+            web: self.edge.local_addrs().to_vec(),
+            xmpp: self.xmpp_addresses.clone(),
+            front: Some(OldFront { id: self.front.id().0, is_linked: self.front.status().is_linked }),
+            ..Offer::default()
+        }
+    }
+
+    fn hold(&self) -> Vec<MutexGuard<'_, ()>> {
+        Vec::new()
+    }
+
+    /// A front has no store.
+    fn flush(&self) {}
+
+    fn is_answered(&self) -> bool {
+        self.front.is_answered()
+    }
+
+    fn stand_still(&self) {
+        self.front.stand_still(steady_now());
+    }
+
+    fn state(&self) -> take_over::State {
+        take_over::State {
+            streams: self.streams.write_down(),
+            session_keys: self.session_keys,
+            front: Some(Box::new(self.front.write_down())),
+            ..take_over::State::default()
+        }
+    }
+
+    fn pause(&self) {}
+
+    fn resume(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn go_on(&self) {
+        self.front.go_on(steady_now());
+    }
+}
+
 impl Running {
-    fn start(config: &Config, place: Place) -> Outcome<Running> {
+    fn start(config: &Config, place: &Place, start: Start) -> Outcome<Running> {
         check(config)?;
-        let workers = serve::workers(config)?;
+        let joining = match start {
+            Start::TakeOver => Some(Joining::ask(&config.data, Part::Front)?),
+            Start::Alone => None,
+        };
+        let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
+        let workers = serve::workers(config)?.max(old.workers);
         let max_connections = serve::max_connections(config, workers, 0)?;
-        let lock = DataLock::acquire(&config.data, crate::now())?;
-        let listeners = serve::listeners(config, config.http, &[])?;
-        let for_xmpp = xmpp::listen(config, &[])?;
+        let lock = match start {
+            Start::TakeOver => None,
+            Start::Alone => Some(DataLock::acquire(&config.data, crate::now())?),
+        };
+        let listeners = serve::listeners(config, config.http, &old.web)?;
+        let for_xmpp = xmpp::listen(config, &old.xmpp)?;
         let unstarted =
             |error: std::io::Error| Trouble::new("cannot start the node's threads").because(error);
         let runtime = serve::runtime().map_err(unstarted)?;
@@ -79,12 +151,35 @@ impl Running {
         };
         let bus = nats::Bus::new().map_err(unstarted)?;
         let wake = bus.wake();
-        let id = FrontId(u64::from_be_bytes(std::array::from_fn({
-            let random = serve::random();
-            move |at| random[at]
-        })));
+        let id = FrontId(old.front.as_ref().map_or_else(random_id, |old| old.id));
         let name = place.nats.name.clone();
         let front = Arc::new(Front::new(id, name, outbox, steady_now(), move || wake.wake()));
+        let secret = place.http_secret();
+        let begin = |bus| {
+            nats::Running::front(place.nats.clone(), Arc::clone(&front), bus, steady_now).map_err(unstarted)
+        };
+        let (joining, old_state, bus) = match joining {
+            Some(mut joining) => {
+                front.stand_still(steady_now());
+                let bus = begin(bus)?;
+                // From then on, this process misses nothing of what the home sends to the old one. Without NATS, the old one has no
+                // link either.
+                let is_linked = old.front.as_ref().is_some_and(|old| old.is_linked);
+                if !wait_until(CONNECTS, || bus.is_connected()) && is_linked {
+                    return Err(Trouble::new("cannot take over the running node")
+                        .because("this process cannot connect with NATS")
+                        .remedy("correct cluster.nats; until then the old process goes on"));
+                }
+                // The old process stands still from here on.
+                let state = joining.begin()?;
+                (Some(joining), state, OnBus::Runs(bus))
+            }
+            None => (None, take_over::State::default(), OnBus::Waits(bus)),
+        };
+        let lock = match lock {
+            Some(lock) => lock,
+            None => DataLock::acquire(&config.data, crate::now())?,
+        };
 
         let access = MetricsAccess::of(config)?;
         let status = Status::new(access.clone(), None);
@@ -93,7 +188,6 @@ impl Running {
             Ok(older) => router = router.merge(widget_builds::routes(older)),
             Err(error) => tracing::warn!(%error, "cannot keep the old widget build"),
         }
-        let secret = place.http_secret();
         let to_home = forward::routes(Arc::clone(&front), &secret).expect("base64 is a field value");
         let state_of = Arc::<OnceLock<StatusOf>>::default();
         // Nothing else sets it.
@@ -101,6 +195,7 @@ impl Running {
         router = router.merge(status_route(access, state_of)).merge(to_home);
 
         let port = Port::There(Arc::clone(&front) as Arc<dyn chat::RemoteNode>);
+        let session_keys = if joining.is_some() { old_state.session_keys } else { serve::random() };
         let web_counters = Arc::new(web::Counters::default());
         let shared = Arc::new(web::Shared {
             node: port.clone(),
@@ -110,12 +205,12 @@ impl Running {
             counters: Arc::clone(&web_counters),
             router,
             runtime: runtime.handle().clone(),
-            keys: SessionKeys::new(serve::random()),
+            keys: SessionKeys::new(session_keys),
         });
         let edge_config = serve::edge_config(config, listeners, max_connections);
         let without_listeners = EdgeConfig { listeners: Vec::new(), ..edge_config.clone() };
         let xmpp_counters = Arc::new(::xmpp::Counters::default());
-        let xmpp_addresses = for_xmpp.addresses();
+        let (xmpp_addresses, streams) = (for_xmpp.addresses(), for_xmpp.streams());
         let gateways = vec![
             edge::Gateway::new(edge_config, inboxes, move |worker| Gateway::new(worker, Arc::clone(&shared))),
             for_xmpp.gateway(
@@ -128,8 +223,24 @@ impl Running {
                 without_listeners,
             ),
         ];
-        let edge = Edge::start_all(gateways).map_err(|error| serve::cannot_listen(config, &error))?;
-        let bus = nats::Running::front(place.nats, Arc::clone(&front), bus, steady_now).map_err(unstarted)?;
+        let edge = match (joining, old_state.front) {
+            (Some(joining), Some(record)) => {
+                let from = joining.predecessor();
+                let received = joining.receive(move || Edge::succeed(&from, gateways))?;
+                streams.continue_streams(&old_state.streams);
+                received.finish_front(&front, *record, steady_now)
+            }
+            (Some(_), None) => {
+                return Err(
+                    Trouble::new("the take-over has failed").because("the old process sent no sessions")
+                );
+            }
+            (None, _) => Edge::start_all(gateways).map_err(|error| serve::cannot_listen(config, &error))?,
+        };
+        let bus = match bus {
+            OnBus::Runs(bus) => bus,
+            OnBus::Waits(bus) => begin(bus)?,
+        };
         status.begin(Metrics::new(vec![
             figures::of_edge(edge.counters()),
             figures::of_web(web_counters),
@@ -138,7 +249,28 @@ impl Running {
         ]));
         let addresses = serve::addresses(&edge, &xmpp_addresses);
         let run_file = serve::write_run_file(addresses, config);
-        Ok(Running { edge, front, bus, addresses, status, runtime, _run_file: run_file, _lock: lock })
+        Ok(Running {
+            edge,
+            front,
+            bus,
+            addresses,
+            xmpp_addresses,
+            streams,
+            status,
+            runtime,
+            session_keys,
+            _run_file: run_file,
+            lock: Mutex::new(Some(lock)),
+        })
+    }
+
+    /// Another process has the connections and the link: closes the others, and ends.
+    fn leave(self, config: &Config) {
+        self.bus.stop();
+        self.status.end();
+        self.edge.leave(config.stop.grace.into());
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        tracing::info!("left to the successor");
     }
 
     /// Sends `bye` to all clients, which come back through another front.
@@ -178,6 +310,11 @@ impl Running {
         writeln!(out, "  data    {}\n", config.data.display())?;
         writeln!(out, "Stop it with Ctrl-C.\n")
     }
+}
+
+fn random_id() -> u64 {
+    let random = serve::random();
+    u64::from_be_bytes(std::array::from_fn(|at| random[at]))
 }
 
 /// A front does not do what only the home does.

@@ -1,6 +1,8 @@
 //! The new process of a take-over.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,11 +11,23 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
-use chat::{Node, SessionRecord};
+use chat::{Node, SessionHandle, SessionRecord};
+use cluster::{Front, FrontRecord};
 use edge::{Edge, Predecessor};
 
 use super::{DRAIN, FORMAT, Link, MOVE, Message, OLDEST_FORMAT, Offer, State};
 use crate::trouble::{Outcome, Trouble};
+
+/// The least room on the disk of the data directory. With less, the old process need not even stand still.
+const ROOM: usize = 1 << 20;
+
+/// The kind of a process. One of another kind cannot take its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// With the database.
+    Node,
+    Front,
+}
 
 /// A take-over in progress. Dropped before its end, it has failed, and the old process goes on.
 pub(crate) struct Joining {
@@ -26,7 +40,7 @@ pub(crate) struct Joining {
 
 impl Joining {
     /// Asks the running node of this data directory.
-    pub(crate) fn ask(data: &Path) -> Outcome<Joining> {
+    pub(crate) fn ask(data: &Path, part: Part) -> Outcome<Joining> {
         let failed = |why: String| {
             Trouble::new(format!("cannot take over the node of {}", data.display())).because(why)
         };
@@ -49,6 +63,17 @@ impl Joining {
             Ok(_) => return Err(failed("it sent an unexpected message".into())),
             Err(error) => return Err(unreachable(error)),
         };
+        match (part, &offer.front) {
+            (Part::Node, Some(_)) => {
+                return Err(
+                    failed("it is a front of a cluster".into()).remedy("use its settings: --role front")
+                );
+            }
+            (Part::Front, None) => {
+                return Err(failed("it is no front of a cluster".into()).remedy("use its settings"));
+            }
+            (Part::Node, None) | (Part::Front, Some(_)) => {}
+        }
         // The path of a socket is short (unix(7)), and the old process may have another working directory.
         let data = data.canonicalize().map_err(unreachable)?;
         let directory = data.join(format!("take-over.{}", std::process::id()));
@@ -57,8 +82,24 @@ impl Joining {
         Ok(Joining { link, offer, directory, is_gone: Arc::default() })
     }
 
+    /// A new version that finds no room for the database would only make members wait.
+    fn check_room(&self) -> Outcome {
+        let path = self.directory.join("room");
+        let written = File::create(&path).and_then(|mut file| {
+            file.write_all(&vec![1; ROOM])?;
+            file.sync_all()
+        });
+        let _ = std::fs::remove_file(&path);
+        written.map_err(|error| {
+            Trouble::new("cannot write into the data directory")
+                .because(error)
+                .remedy("free some room on its disk; until then the old process goes on")
+        })
+    }
+
     /// All checks are passed. Returns when the old process stands still, and its data directory is free.
     pub(crate) fn begin(&mut self) -> Outcome<State> {
+        self.check_room()?;
         let failed = |why: String| Trouble::new("the take-over has failed").because(why);
         let ready = Message::Ready { directory: self.directory.clone() };
         self.link.send(&ready).map_err(|error| failed(error.to_string()))?;
@@ -117,10 +158,10 @@ pub(crate) struct Received {
 impl Received {
     /// Continues the sessions, and waits until they belong to this process. Without an answer the old process has ended, and its
     /// connections are ours in any case. An old process that goes on kills this one.
-    pub(crate) fn finish(mut self, node: &Arc<Node>, sessions: Vec<SessionRecord>) -> Edge {
-        let here: HashSet<u64> = self.edge.imported().iter().map(|handle| handle.to_bits()).collect();
+    pub(crate) fn finish(self, node: &Arc<Node>, sessions: Vec<SessionRecord>) -> Edge {
+        let here = self.here();
         let count = sessions.len();
-        let gone = sessions.iter().filter(|record| !here.contains(&record.session.handle.0));
+        let gone = sessions.iter().filter(|record| !here.contains(&record.session.handle));
         let gone: Vec<_> = gone.map(|record| record.session).collect();
         let now = crate::now();
         let (told, all_are_here) = mpsc::channel();
@@ -130,17 +171,34 @@ impl Received {
         }
         // A command now would reach only the sessions that are here already. The old process limits the time.
         let _ = all_are_here.recv();
+        self.begin((count - gone.len(), gone.len()), || ())
+    }
+
+    /// Continues the sessions and the link of a front, which stands still until then. `now`: by the clock of its link.
+    pub(crate) fn finish_front(
+        self,
+        front: &Front,
+        record: FrontRecord,
+        now: impl Fn() -> chat::Timestamp,
+    ) -> Edge {
+        let here = self.here();
+        let counts = front.resume(record, |handle| here.contains(&handle), now());
+        self.begin(counts, || front.go_on(now()))
+    }
+
+    fn here(&self) -> HashSet<SessionHandle> {
+        self.edge.imported().iter().map(|handle| SessionHandle(handle.to_bits())).collect()
+    }
+
+    /// `counts`: sessions that came, and sessions whose connections did not.
+    fn begin(mut self, (sessions, closed): (usize, usize), go_on: impl FnOnce()) -> Edge {
         if let Err(error) = self.joining.link.send(&Message::Taken) {
             tracing::warn!(%error, "the old process has ended during the take-over");
         }
         let is_agreed = self.answer.recv().unwrap_or(false);
-        tracing::info!(
-            connections = here.len(),
-            sessions = count - gone.len(),
-            closed = gone.len(),
-            is_agreed,
-            "took over from the old process"
-        );
+        let connections = self.edge.imported().len();
+        tracing::info!(connections, sessions, closed, is_agreed, "took over from the old process");
+        go_on();
         self.edge.begin();
         self.edge
     }

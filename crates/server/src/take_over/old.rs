@@ -14,9 +14,8 @@ use edge::Successor;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{DRAIN, FORMAT, Link, MOVE, Message, OLDEST_FORMAT, SOCKET, has_common, service};
+use super::{DRAIN, FORMAT, Link, MOVE, Message, OLDEST_FORMAT, Replaceable, SOCKET, has_common, service};
 use crate::data_lock::DataLock;
-use crate::serve::Running;
 
 /// How often the wait for uploads and downloads looks for their end.
 const LOOK: Duration = Duration::from_millis(100);
@@ -32,7 +31,7 @@ const RETURN: Duration = Duration::from_secs(10);
 pub(crate) struct Left;
 
 /// Waits for a successor until the other end of `stop` is closed. A node without the socket runs, but cannot be taken over.
-pub(crate) fn listen(running: &Running, data: &Path, stop: &UnixStream) -> Option<Left> {
+pub(super) fn listen(running: &dyn Replaceable, data: &Path, stop: &UnixStream) -> Option<Left> {
     let listener = match bind(data) {
         Ok(listener) => listener,
         Err(error) => {
@@ -76,7 +75,7 @@ fn bind(data: &Path) -> io::Result<UnixListener> {
 }
 
 /// True: the successor has everything.
-fn serve(running: &Running, data: &Path, socket: UnixStream) -> io::Result<bool> {
+fn serve(running: &dyn Replaceable, data: &Path, socket: UnixStream) -> io::Result<bool> {
     socket.set_nonblocking(false)?;
     let peer = rustix::net::sockopt::socket_peercred(&socket)?;
     if peer.uid != rustix::process::getuid() {
@@ -94,6 +93,10 @@ fn serve(running: &Running, data: &Path, socket: UnixStream) -> io::Result<bool>
         link.send(&Message::Refuse { why })?;
         return Ok(false);
     }
+    if let Some(why) = running.refusal() {
+        link.send(&Message::Refuse { why: why.into() })?;
+        return Ok(false);
+    }
     link.send(&Message::Offer(running.offer()))?;
     // Its checks may take long; nothing has changed here so far.
     let Message::Ready { directory } = link.receive(Instant::now() + 10 * MOVE)? else {
@@ -104,16 +107,15 @@ fn serve(running: &Running, data: &Path, socket: UnixStream) -> io::Result<bool>
 }
 
 /// Waits for long transfers, then stands still and sends everything. False: it failed, and this process goes on.
-fn hand_over(running: &Running, data: &Path, link: Link, directory: &Path, successor: Pid) -> bool {
+fn hand_over(running: &dyn Replaceable, data: &Path, link: Link, directory: &Path, successor: Pid) -> bool {
     let drained = Instant::now() + DRAIN;
-    while running.edge.settle().late > 0 && Instant::now() < drained {
+    while running.edge().settle().late > 0 && Instant::now() < drained {
         thread::sleep(LOOK);
     }
     let began = Instant::now();
     // No thread of ours uses the database meanwhile.
-    let _house = running.house.hold();
-    let _sweeper = running.sweeper.hold();
-    running.edge.freeze(true);
+    let _held = running.hold();
+    running.edge().freeze(true);
     settle(running);
     match send(running, link, directory) {
         Ok(()) => {
@@ -138,32 +140,34 @@ fn hand_over(running: &Running, data: &Path, link: Link, directory: &Path, succe
 }
 
 /// Commands in flight are answered, and every event reaches its connection.
-fn settle(running: &Running) {
+fn settle(running: &dyn Replaceable) {
     let until = Instant::now() + SETTLE;
     loop {
-        running.edge.rest();
+        running.edge().rest();
         running.flush();
-        if running.edge.settle().soon == 0 || Instant::now() >= until {
+        let is_settled = running.edge().settle().soon == 0 && running.is_answered();
+        if is_settled || Instant::now() >= until {
             break;
         }
         thread::sleep(Duration::from_millis(5));
     }
+    running.stand_still();
     // A mail can cause a command, whose answer is another mail.
     for _ in 0..2 {
         running.flush();
-        running.edge.settle();
+        running.edge().settle();
     }
 }
 
-fn send(running: &Running, mut link: Link, directory: &Path) -> io::Result<()> {
+fn send(running: &dyn Replaceable, mut link: Link, directory: &Path) -> io::Result<()> {
     let until = Instant::now() + MOVE;
     let state = running.state();
-    running.store.pause();
-    running.lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    running.pause();
+    running.lock().lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     link.send(&Message::State(Box::new(state)))?;
     let is_gone = Arc::new(AtomicBool::new(false));
     let answer = watch(&link, until, Arc::clone(&is_gone))?;
-    running.edge.send(&Successor { directory: directory.to_owned(), deadline: until, is_gone })?;
+    running.edge().send(&Successor { directory: directory.to_owned(), deadline: until, is_gone })?;
     match answer.recv() {
         Ok(true) => link.send(&Message::Go),
         _ => Err(io::Error::other("the successor has ended, or took too long")),
@@ -182,8 +186,8 @@ fn watch(link: &Link, until: Instant, is_gone: Arc<AtomicBool>) -> io::Result<mp
     Ok(answer)
 }
 
-/// Locks and opens the data again, and continues all connections.
-fn go_on(running: &Running, data: &Path) -> Result<(), String> {
+/// Locks the data again, and continues all connections.
+fn go_on(running: &dyn Replaceable, data: &Path) -> Result<(), String> {
     let until = Instant::now() + RETURN;
     let lock = loop {
         match DataLock::acquire(data, crate::now()) {
@@ -192,8 +196,9 @@ fn go_on(running: &Running, data: &Path) -> Result<(), String> {
             Err(_) => thread::sleep(Duration::from_millis(10)),
         }
     };
-    *running.lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(lock);
-    running.store.resume().map_err(|error| error.to_string())?;
-    running.edge.stay();
+    *running.lock().lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(lock);
+    running.resume()?;
+    running.go_on();
+    running.edge().stay();
     Ok(())
 }

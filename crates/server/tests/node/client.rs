@@ -1,6 +1,7 @@
 //! A member with a WebSocket, on another project's implementation.
 
 use std::collections::VecDeque;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
@@ -10,9 +11,14 @@ use tungstenite::{Error, Message};
 
 use crate::running::{PATIENCE, Running, Scratch};
 
+/// A connection, with or without TLS.
+pub(crate) trait Stream: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Stream for T {}
+
 /// A signed-in session.
 pub(crate) struct Client {
-    socket: WebSocket<TcpStream>,
+    socket: WebSocket<Box<dyn Stream>>,
     pub(crate) welcome: Value,
     /// The newest received position, for the next hello.
     pub(crate) position: Option<String>,
@@ -33,15 +39,19 @@ impl Client {
         device: &str,
         position: Option<&str>,
     ) -> Option<Client> {
-        let mut client = Client::connect(http)?;
-        client.say(json!({
+        Client::connect(http)?.signed_in(token, device, position)
+    }
+
+    /// Says hello, and waits for the welcome.
+    pub(crate) fn signed_in(mut self, token: &str, device: &str, position: Option<&str>) -> Option<Client> {
+        self.say(json!({
             "t": "hello", "v": 1, "site": "demo", "token": token,
             "device": format!("test-{device}"), "position": position,
         }))?;
-        let welcome = client.next()?;
+        let welcome = self.next()?;
         assert_eq!(welcome["t"], "welcome", "{welcome}");
-        client.welcome = welcome;
-        Some(client)
+        self.welcome = welcome;
+        Some(self)
     }
 
     /// A WebSocket that has sent nothing yet.
@@ -49,7 +59,12 @@ impl Client {
         let stream = TcpStream::connect_timeout(&http, PATIENCE).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         stream.set_write_timeout(Some(PATIENCE)).ok()?;
-        let (socket, _) = tungstenite::client(format!("ws://{http}/v1/websocket"), stream).ok()?;
+        Client::over(Box::new(stream), http)
+    }
+
+    /// A WebSocket over this connection.
+    pub(crate) fn over(stream: Box<dyn Stream>, to: SocketAddr) -> Option<Client> {
+        let (socket, _) = tungstenite::client(format!("ws://{to}/v1/websocket"), stream).ok()?;
         Some(Client { socket, welcome: Value::Null, position: None, waiting: VecDeque::new() })
     }
 

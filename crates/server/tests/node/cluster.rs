@@ -92,7 +92,7 @@ impl Cluster {
         vec!["--cluster".into(), self.nats.url(password), "--cluster-secret-file".into(), secret]
     }
 
-    fn home(&self) -> Running {
+    pub(crate) fn home(&self) -> Running {
         let flags = self.flags(PASSWORD);
         Running::start(&self.scratch, "demo", &flags.iter().map(String::as_str).collect::<Vec<_>>())
     }
@@ -105,10 +105,25 @@ impl Cluster {
     }
 
     pub(crate) fn front_with(&self, name: &str, password: &str) -> Running {
+        self.start_front(name, password, &[])
+    }
+
+    pub(crate) fn start_front(&self, name: &str, password: &str, more: &[&str]) -> Running {
         let mut flags = self.flags(password);
         flags.extend(["--role".into(), "front".into()]);
-        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-        Running::start_at(&self.scratch, "serve", &self.scratch.path().join(name), &flags)
+        let flags: Vec<&str> = flags.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        Running::start_at(&self.scratch, "serve", &self.data_of(name), &flags)
+    }
+
+    /// A new process takes the place of a front. Returns when the old one has ended.
+    pub(crate) fn replace_front(&self, old: &mut Running, name: &str, more: &[&str]) -> Running {
+        let new = self.start_front(name, PASSWORD, &[more, &["--take-over"]].concat());
+        assert_eq!(old.wait().code(), Some(0), "{}", old.log());
+        new
+    }
+
+    pub(crate) fn data_of(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
     }
 
     pub(crate) fn enter(&self, node: &Running, user: &str) -> Client {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::client::{Client, token};
-use crate::running::{Running, Scratch, poll};
+use crate::running::{Running, Scratch, poll, text};
 
 #[test]
 fn a_full_disk_refuses_messages_and_nothing_else() {
@@ -64,6 +64,61 @@ fn a_full_disk_refuses_messages_and_nothing_else() {
     tom.message("room again");
 }
 
+#[test]
+fn a_take_over_on_a_full_disk_is_refused_and_the_node_goes_on() {
+    let scratch = Scratch::new("disk-full-take-over");
+    let Some(disk) = SmallDisk::mount(&scratch) else {
+        eprintln!("not root: a disk of our own cannot be mounted, so this was not tested");
+        return;
+    };
+    let mut node = Running::demo(&scratch);
+    let mut anna = Client::enter(&scratch, &node, "anna");
+    let mut tom = Client::enter(&scratch, &node, "tom");
+    anna.sent("first", "tom", "while there is room");
+    tom.message("while there is room");
+    let successor = || {
+        let mut command = scratch.kith();
+        let data = scratch.data().display().to_string();
+        command.args(["serve", "--take-over", "--http", "127.0.0.1:0", "--data", &data]);
+        command
+    };
+    // The new process finds no room before the old one has stopped anything.
+    disk.fill();
+    let output = successor().output().unwrap();
+    let why = text(&output.stderr);
+    assert!(!output.status.success() && !why.contains("took over"), "{why}");
+    assert!(!node.log().contains("takes over"), "{}", node.log());
+    disk.make_room();
+    anna.sent("second", "tom", "and there is room again");
+    tom.message("and there is room again");
+
+    // The room vanishes behind that check: the old process has given the lock away by then.
+    let mut new = successor().env("KITH_PUSH_AUTHORITY", "/nowhere/authority.pem").spawn().unwrap();
+    poll("the old process", || node.log().contains("a successor takes over").then_some(()));
+    let status = poll("the end of the new process", || {
+        disk.fill();
+        new.try_wait().unwrap()
+    });
+    assert!(!status.success());
+    poll("the old process to go on", || node.log().contains("this process serves again").then_some(()));
+    disk.fill();
+    assert!(node.is_running());
+    let history = anna.history("tom");
+    assert!(history.iter().any(|message| message["id"] == "second"), "reads go on, on the same connection");
+    disk.make_room();
+    poll("sending to work again", || {
+        anna.send("third", "tom", "at last").unwrap();
+        let answer = anna.expect("an answer", |event| event["id"] == "third" && event["t"] != "message");
+        (answer["t"] == "ack").then_some(())
+    });
+    tom.message("at last");
+    let new = Running::start(&scratch, "serve", &["--take-over"]);
+    assert_eq!(node.wait().code(), Some(0), "{}", node.log());
+    anna.sent("fourth", "tom", "after the take-over");
+    tom.message("after the take-over");
+    drop(new);
+}
+
 /// A file system of a few megabytes, mounted at the test's data directory.
 struct SmallDisk {
     path: PathBuf,
@@ -79,7 +134,7 @@ impl SmallDisk {
     }
 
     fn fill(&self) {
-        let mut filler = File::create(self.path.join("filler")).unwrap();
+        let mut filler = File::options().create(true).append(true).open(self.path.join("filler")).unwrap();
         for size in [65_536, 4_096] {
             while filler.write_all(&vec![0; size]).is_ok() {}
         }

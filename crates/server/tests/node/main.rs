@@ -18,6 +18,7 @@ mod encrypted_backup;
 mod every_address;
 mod files;
 mod flood;
+mod front_take_over;
 mod guard;
 mod guests;
 mod import;
@@ -28,6 +29,7 @@ mod migrate;
 #[path = "../../../store/tests/postgres/server.rs"]
 mod postgres_server;
 mod postgresql;
+mod rolling_upgrade;
 mod running;
 mod settings;
 mod sign_ins;

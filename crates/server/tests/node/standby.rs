@@ -12,8 +12,8 @@ use crate::postgresql::{ONE, Place, place, started};
 use crate::running::{PATIENCE, Running, poll};
 
 /// NATS, PostgreSQL, and nodes that share the settings.
-struct Homes {
-    cluster: Cluster,
+pub(crate) struct Homes {
+    pub(crate) cluster: Cluster,
     /// None: it is away.
     server: Option<Server>,
     place: Place,
@@ -21,10 +21,10 @@ struct Homes {
 }
 
 /// The exit code of a process that is no longer the home.
-const NO_LONGER_HOME: i32 = 75;
+pub(crate) const NO_LONGER_HOME: i32 = 75;
 
 impl Homes {
-    fn new(name: &str) -> Homes {
+    pub(crate) fn new(name: &str) -> Homes {
         let one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let place = place(name);
         let server = started(&place);
@@ -34,7 +34,7 @@ impl Homes {
     }
 
     /// Serves or stands by.
-    fn home(&self, name: &str) -> Running {
+    pub(crate) fn home(&self, name: &str) -> Running {
         self.home_with(name, &[])
     }
 
@@ -65,7 +65,7 @@ impl Homes {
     }
 
     /// A home that serves, and one that stands by.
-    fn both(&self) -> (Running, Running) {
+    pub(crate) fn both(&self) -> (Running, Running) {
         let home = self.home("first");
         home.serves();
         let standby = self.home("second");
@@ -73,7 +73,7 @@ impl Homes {
         (home, standby)
     }
 
-    fn command(&self, words: &[&str], at: &str) -> Result<String, String> {
+    pub(crate) fn command(&self, words: &[&str], at: &str) -> Result<String, String> {
         let data = self.data(at).display().to_string();
         let secret = self.cluster.secret.display().to_string();
         let more = ["--data", &data, "--cluster-secret-file", &secret];
@@ -92,7 +92,7 @@ fn psql(place: &Place, sql: &str) {
     crate::postgresql::psql(place, sql).unwrap();
 }
 
-fn stands_by(node: &Running) {
+pub(crate) fn stands_by(node: &Running) {
     poll("a standby", || node.get("/healthz").contains("standing by").then_some(()));
     assert!(node.get("/readyz").starts_with("HTTP/1.1 503"));
 }

@@ -92,8 +92,8 @@ fn watchers_see_no_change_of_presence() {
 }
 
 /// An app with XMPP over TCP.
-struct TcpApp {
-    stream: TcpStream,
+pub(crate) struct TcpApp {
+    pub(crate) stream: TcpStream,
     received: String,
 }
 
@@ -113,7 +113,7 @@ impl TcpApp {
         app
     }
 
-    fn sign_in(scratch: &Scratch, port: u16, user: &str) -> TcpApp {
+    pub(crate) fn sign_in(scratch: &Scratch, port: u16, user: &str) -> TcpApp {
         TcpApp::sign_in_to_resume(scratch, port, user).0
     }
 
@@ -129,12 +129,12 @@ impl TcpApp {
     }
 
     /// Sends this, and returns what comes until these words.
-    fn ask(&mut self, xml: &str, words: &str) -> String {
+    pub(crate) fn ask(&mut self, xml: &str, words: &str) -> String {
         self.stream.write_all(xml.as_bytes()).unwrap();
         self.until(words)
     }
 
-    fn until(&mut self, words: &str) -> String {
+    pub(crate) fn until(&mut self, words: &str) -> String {
         while !self.received.contains(words) {
             let mut bytes = [0; 4096];
             let read = self.stream.read(&mut bytes).unwrap();
@@ -234,7 +234,7 @@ fn with_xmpp(scratch: &Scratch) -> (String, u16) {
     (settings.display().to_string(), port)
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
