@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Client } from '../attacks/client.mjs';
 import { Disk } from './disk.mjs';
 import { Link } from './link.mjs';
-import { Nats, Node, ownPort, Postgres, pause, until } from './processes.mjs';
+import { Nats, Node, ownPort, Postgres, pause, Refused, until } from './processes.mjs';
 import { tokenOf } from './token.mjs';
 
 export const SITE = 'faults';
@@ -228,8 +228,11 @@ export class Cluster {
     return target === 'home' ? serving : homes.find(home => home !== serving);
   }
 
-  /** Carries a fault out, and ends when it is healed. Returns the name of the node whose members it may disconnect. */
-  async suffer({ kind, target, lasts, delay }) {
+  /**
+   * Carries a fault out, and ends when it is healed. Returns the name of the node whose members it may disconnect. `isAlone`: no other
+   * fault happens in this round.
+   */
+  async suffer({ kind, target, lasts, delay }, { isAlone }) {
     if (target.includes('/')) {
       const [what, name] = target.split('/');
       const node = (await this.#processOf(name)).name;
@@ -275,7 +278,10 @@ export class Cluster {
         await process.command('cluster', 'drain');
         return undefined;
       case 'take over':
-        await process.takeOver();
+        await process.takeOver().catch(error => {
+          // On a full disk or without NATS, the new process refuses. Then the old one must go on.
+          if (isAlone || !(error instanceof Refused)) throw error;
+        });
         // Its promise is that nobody notices.
         return undefined;
     }

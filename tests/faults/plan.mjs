@@ -59,7 +59,11 @@ export function possibleFaults({ homes, fronts, nats, database, replica, smallDi
     ...(replica ? [{ kind: 'fail over', target: 'postgres' }] : []),
     ...(homes > 1 ? [{ kind: 'drain', target: 'home' }] : []),
     ...(smallDisks && database === 'sqlite' ? [{ kind: 'fill', target: 'disk/home' }] : []),
-    ...(fronts === 0 ? [{ kind: 'take over', target: 'home' }] : []),
+    // A home on PostgreSQL gives its role away instead.
+    ...[...(database === 'sqlite' ? ['home'] : []), ...numbered('front', fronts)].map(target => ({
+      kind: 'take over',
+      target,
+    })),
   ];
 }
 

@@ -258,6 +258,9 @@ export class Postgres extends Program {
 }
 
 /** A node of Kith. `settings`: variables that the binary reads. `flags`: of `kith serve`. */
+/** A process does not take over, and the old one goes on. */
+export class Refused extends Error {}
+
 export class Node extends Program {
   constructor(name, root, { port, settings, flags }) {
     super(name, root);
@@ -298,8 +301,11 @@ export class Node extends Program {
     const ended = once(old, 'exit');
     this.wanted = false;
     this.child = this.begin('--take-over');
-    const failed = once(this.child, 'exit').then(([code]) => {
-      throw new Error(`the successor of ${this.name} ended with ${code}`);
+    const failed = once(this.child, 'exit').then(([code, signal]) => {
+      const goesOn = old.exitCode === null && old.signalCode === null;
+      // The old process kills one that is too slow.
+      const isRefused = goesOn && (code === 1 || signal === 'SIGKILL');
+      throw new (isRefused ? Refused : Error)(`the successor of ${this.name} ended with ${code ?? signal}`);
     });
     const [code] = await Promise.race([ended, failed]).catch(error => {
       // The old process goes on, or is started again as by a service manager.
