@@ -234,8 +234,14 @@ fn with_xmpp(scratch: &Scratch) -> (String, u16) {
     (settings.display().to_string(), port)
 }
 
+/// Below the ports that the system gives to outgoing connections, so that it stays free until the node listens.
 pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    loop {
+        let port = rand::random_range(20_000..30_000);
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// A request over HTTP whose connection stays.
