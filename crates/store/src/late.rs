@@ -48,6 +48,8 @@ pub(crate) struct Late {
     rows: Mutex<Rows>,
     /// The position that each reader's snapshot has; [`NO_SNAPSHOT`], or [`ANY`] while the reader takes one.
     snapshots: Vec<AtomicU64>,
+    /// Commits with settled rows. Such a commit need not have a position of its own.
+    settlements: AtomicU64,
 }
 
 const NO_SNAPSHOT: u64 = u64::MAX;
@@ -71,11 +73,12 @@ struct Asked {
     conversations: HashSet<ConversationId>,
 }
 
-/// The row is late in the snapshots of `since` and later, up to the commit `until`.
+/// The row is late in the snapshots of `since` and later, up to the commit `until`, which is the settlement with this number.
 #[derive(Clone, Copy)]
 struct Span {
     since: u64,
     until: u64,
+    settlement: u64,
 }
 
 const NOT_YET: u64 = u64::MAX;
@@ -88,6 +91,7 @@ impl Late {
         Late {
             rows: Mutex::default(),
             snapshots: (0..readers.max(1)).map(|_| AtomicU64::new(NO_SNAPSHOT)).collect(),
+            settlements: AtomicU64::new(0),
         }
     }
 
@@ -95,7 +99,7 @@ impl Late {
     pub(crate) fn snapshot(&self, reader: usize) -> Snapshot<'_> {
         let slot = &self.snapshots[reader];
         slot.store(ANY, SeqCst);
-        Snapshot { late: self, slot, position: ANY }
+        Snapshot { late: self, slot, position: ANY, settlements: self.settlements.load(SeqCst) }
     }
 
     /// Whether messages of this conversation are written with its row, because somebody reads it.
@@ -115,9 +119,10 @@ impl Late {
     pub(crate) fn settle(&self, settled: impl Iterator<Item = ConversationId>, number: u64) {
         let oldest = self.snapshots.iter().map(|slot| slot.load(SeqCst)).min().unwrap_or(NO_SNAPSHOT);
         let mut rows = self.lock();
+        let settlement = self.settlements.fetch_add(1, SeqCst) + 1;
         for id in settled {
             if let Some(span) = rows.spans.get_mut(&id).filter(|span| span.until == NOT_YET) {
-                span.until = number;
+                (span.until, span.settlement) = (number, settlement);
                 rows.settled.push_back((number, id));
             }
         }
@@ -172,7 +177,7 @@ impl Late {
 
 impl Rows {
     fn add(&mut self, id: ConversationId, number: u64) {
-        let span = self.spans.entry(id).or_insert(Span { since: number, until: NOT_YET });
+        let span = self.spans.entry(id).or_insert(Span { since: number, until: NOT_YET, settlement: 0 });
         (span.since, span.until) = (span.since.min(number), NOT_YET);
         for member in id.pair().into_iter().flatten() {
             self.members.insert((member, id));
@@ -197,14 +202,18 @@ impl Rows {
         self.read_before = mem::take(&mut self.read);
     }
 
-    /// Whether the row is late in a snapshot.
-    fn is_late(&self, id: ConversationId, position: u64) -> bool {
-        self.spans.get(&id).is_some_and(|span| span.since <= position && position < span.until)
+    /// Whether the row is late in a snapshot, which was taken after this number of settlements.
+    fn is_late(&self, id: ConversationId, position: u64, settlements: u64) -> bool {
+        self.spans.get(&id).is_some_and(|span| {
+            // A commit of settled rows alone leaves the position as it was.
+            let is_older = position < span.until || position == span.until && settlements < span.settlement;
+            span.since <= position && is_older
+        })
     }
 
     /// Forgets rows that are late in no snapshot from `oldest` on.
     fn forget(&mut self, oldest: u64) {
-        while let Some((until, id)) = self.settled.front().copied().filter(|(until, _)| *until <= oldest) {
+        while let Some((until, id)) = self.settled.front().copied().filter(|(until, _)| *until < oldest) {
             self.settled.pop_front();
             if self.spans.get(&id).is_some_and(|span| span.until == until) {
                 self.spans.remove(&id);
@@ -224,6 +233,8 @@ pub(crate) struct Snapshot<'l> {
     late: &'l Late,
     slot: &'l AtomicU64,
     position: u64,
+    /// Before it was taken.
+    settlements: u64,
 }
 
 impl Snapshot<'_> {
@@ -238,10 +249,16 @@ impl Snapshot<'_> {
         let rows = self.late.lock();
         match scope {
             Scope::Nothing => false,
-            Scope::One(id) => rows.is_late(id, self.position),
-            Scope::Of(user) => rows.of(user).any(|id| rows.is_late(id, self.position)),
-            Scope::All => rows.spans.keys().any(|id| rows.is_late(*id, self.position)),
+            Scope::One(id) => self.is_late(&rows, id),
+            Scope::Of(user) => rows.of(user).any(|id| self.is_late(&rows, id)),
+            Scope::All => rows.spans.keys().any(|id| self.is_late(&rows, *id)),
         }
+    }
+}
+
+impl Snapshot<'_> {
+    fn is_late(&self, rows: &Rows, id: ConversationId) -> bool {
+        rows.is_late(id, self.position, self.settlements)
     }
 }
 
@@ -286,6 +303,25 @@ mod tests {
         drop(old);
         late.settle([].into_iter(), 21);
         assert!(late.lock().spans.is_empty() && late.lock().members.is_empty());
+    }
+
+    /// Otherwise a session that is adopted or resumes on the older snapshot would miss the message.
+    #[test]
+    fn a_snapshot_from_before_a_commit_of_rows_alone_lacks_them_at_the_same_position() {
+        let late = Late::new(2);
+        late.add([pair(1, 2)].into_iter(), 10);
+        let mut before = late.snapshot(0);
+        before.is_of(10);
+        late.settle([pair(1, 2)].into_iter(), 10);
+        assert!(before.lacks(Scope::Of(user(1))) && before.lacks(Scope::One(pair(1, 2))));
+        let mut after = late.snapshot(1);
+        after.is_of(10);
+        assert!(!after.lacks(Scope::All));
+        late.settle([].into_iter(), 10);
+        assert!(before.lacks(Scope::All), "it is still open");
+        drop((before, after));
+        late.settle([].into_iter(), 10);
+        assert!(late.lock().spans.is_empty());
     }
 
     #[test]
