@@ -141,7 +141,7 @@ enum HeldKind {
     SignIn,
 }
 
-/// What the sender of a command learns of a refusal.
+/// How the sender of a command learns of a refusal.
 #[derive(Clone, Serialize, Deserialize)]
 enum Awaited {
     Answer(Pending),
@@ -498,7 +498,9 @@ impl Front {
             }
             let pending = pending.into_iter().filter(|one| {
                 let Pending::Request(re) = one else { return true };
-                let Some(bytes) = reads.remove(&(*handle, *re)) else { return true };
+                // One session must not take the room of others.
+                let may_wait = kept.held < HELD_OF_SESSION;
+                let Some(bytes) = reads.remove(&(*handle, *re)).filter(|_| may_wait) else { return true };
                 kept.held = kept.held.saturating_add(1);
                 *held_bytes += bytes.len();
                 let kind = HeldKind::Command(Awaited::Answer(one.clone()));

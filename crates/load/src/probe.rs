@@ -123,7 +123,7 @@ pub(crate) fn cpu_seconds(stat: &str) -> Option<f64> {
     cpu_times(stat).map(|[user, system, ..]| user + system)
 }
 
-/// The same, with the times of children that have ended.
+/// CPU seconds of a process and of its children that have ended, from `/proc/PID/stat`.
 pub(crate) fn cpu_seconds_with_children(stat: &str) -> Option<f64> {
     cpu_times(stat).map(|times| times.iter().sum())
 }

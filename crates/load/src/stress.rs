@@ -27,7 +27,7 @@ use crate::{LoadError, RunOptions};
 
 /// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
-/// The same after the kill of a process: a lease must end, and members try again after up to 30 s.
+/// The wait for missing events after the kill of a process: a lease must end, and members try again after up to 30 s.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The settings of a run. The papers use 1,000 members in groups of 10, 100-byte bodies, a window of 4, and 10 s.

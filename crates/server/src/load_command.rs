@@ -229,7 +229,7 @@ fn process_kill(args: &LoadTarget, own: Option<&Own>, stop: &Arc<AtomicBool>) ->
     }
 }
 
-/// What runs for this run only.
+/// The processes that a run starts, and ends with itself.
 enum Own {
     Node(OwnNode),
     Cluster(OwnCluster),

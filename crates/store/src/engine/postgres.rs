@@ -277,7 +277,7 @@ struct Lease {
 
 pub(crate) struct Prepared {
     text: String,
-    /// The same insert for many rows, see [`for_many`].
+    /// The text of this insert for many rows, see [`for_many`].
     many: Option<Arc<Prepared>>,
     /// With the generation of its connection.
     statement: Mutex<Option<(u64, tokio_postgres::Statement)>>,
