@@ -177,19 +177,9 @@ test('an afternoon', async t => {
   });
 
   await t.test('a room is made, and talked in', async () => {
-    const { page } = lena.widget;
-    await lena.widget.tab('Rooms').click();
-    await page.getByRole('button', { name: 'Create a room' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Plot holders');
-    await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await lena.widget.field.waitFor();
+    await lena.widget.createRoom('Plot holders');
     await lena.widget.say('Who has seen the **wheelbarrow**?');
-    for (const { widget } of [omar, nora]) {
-      await widget.tab('Rooms').click();
-      await widget.page.locator('kith-widget .room-row .row-main', { hasText: 'Plot holders' }).click();
-      await widget.page.getByRole('button', { name: 'Join' }).click();
-      await widget.field.waitFor();
-    }
+    for (const { widget } of [omar, nora]) await widget.joinRoom('Plot holders');
     await omar.widget.say('Behind the shed');
     await lena.widget.sees('Behind the shed');
     await lena.widget.act('Behind the shed', '🎉', 'menuitemcheckbox');

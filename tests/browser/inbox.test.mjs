@@ -96,11 +96,7 @@ test('a message of long ago is found, shown among its neighbours, and the way le
 test('one field finds people and rooms, by keys alone; Escape leads back to where one was', async () => {
   await as(['mei'], async mei => {
     const { page } = mei;
-    await mei.tab('Rooms').click();
-    await page.getByRole('button', { name: 'Create a room' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Rajasthan trip');
-    await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await mei.field.waitFor();
+    await mei.createRoom('Rajasthan trip');
     await mei.back();
     await mei.tab('Chats').click();
     const field = await search(mei, 'raj');

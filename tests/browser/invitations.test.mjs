@@ -23,23 +23,6 @@ const card = widget => widget.page.getByRole('dialog', { name: 'Invitation', exa
 const over = widget => widget.page.getByRole('dialog', { name: 'This invitation is no longer valid' });
 const rows = widget => widget.page.locator('kith-widget .invitation-list li');
 
-async function createRoom(widget, name, kind = 'Public room') {
-  await widget.tab('Rooms').click();
-  await button(widget, 'Create a room').click();
-  await widget.page.getByRole('textbox', { name: 'Name' }).fill(name);
-  await widget.page.getByRole('radio', { name: new RegExp(`^${kind}`) }).click();
-  await button(widget, 'Create').click();
-  await widget.field.waitFor();
-}
-
-async function joinRoom(widget, name) {
-  await widget.tab('Rooms').click();
-  await widget.page.getByRole('textbox', { name: 'Search rooms' }).fill(name.slice(0, 4));
-  await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
-  await button(widget, 'Join').click();
-  await widget.field.waitFor();
-}
-
 /** Opens the invite links of a room from its chat. */
 async function links(widget) {
   await widget.page.locator('kith-widget .room-head').click();
@@ -72,7 +55,7 @@ async function withMember(widget, name, action) {
 test('a link to a private room is made and copied, and admits another member', async () => {
   await as(['anna', 'raj'], async (anna, raj, context) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await createRoom(anna, 'Winter tour', 'Private room');
+    await anna.createRoom('Winter tour', 'Private room');
     await anna.say('Who comes along?');
     await links(anna);
     await anna.page.getByText('No active links.').waitFor();
@@ -118,7 +101,7 @@ test('a link to a private room is made and copied, and admits another member', a
 
 test('a declined invitation joins nobody; a link for one use admits one member', async () => {
   await as(['ingrid', 'tom', 'mei'], async (ingrid, tom, mei) => {
-    await createRoom(ingrid, 'Tandem', 'Private room');
+    await ingrid.createRoom('Tandem', 'Private room');
     await links(ingrid);
     const link = await make(ingrid, { days: '1 day', people: '1 person' });
     await rows(ingrid).first().getByText('0 of 1 joined').waitFor();
@@ -147,7 +130,7 @@ test('a declined invitation joins nobody; a link for one use admits one member',
 
 test('a revoked link, or one whose maker has left, admits nobody; a banned user sees the reason', async () => {
   await as(['sofia', 'yusuf', 'amara'], async (sofia, yusuf, amara) => {
-    await createRoom(sofia, 'Lake riders');
+    await sofia.createRoom('Lake riders');
     await links(sofia);
     const own = await make(sofia);
     const standing = await make(sofia, { days: '1 year', people: '100 people' });
@@ -159,7 +142,7 @@ test('a revoked link, or one whose maker has left, admits nobody; a banned user 
     await over(amara).waitFor();
 
     // A plain member of an open room can create links too, and sees no other ones.
-    await joinRoom(yusuf, 'Lake riders');
+    await yusuf.joinRoom('Lake riders');
     await links(yusuf);
     await yusuf.page.getByText('No active links.').waitFor();
     const theirs = await make(yusuf);
@@ -201,8 +184,8 @@ test('a revoked link, or one whose maker has left, admits nobody; a banned user 
 test('if the site requires it, only owners and moderators make links', async () => {
   await kith.setSite('demo', 'invitations.moderators_only=true');
   await as(['anna', 'raj'], async (anna, raj) => {
-    await createRoom(anna, 'Quiet corner');
-    await joinRoom(raj, 'Quiet corner');
+    await anna.createRoom('Quiet corner');
+    await raj.joinRoom('Quiet corner');
     await links(raj);
     await button(raj, 'Create link').click();
     await raj.page.getByText('Only owners and moderators can create links here.').waitFor();
@@ -214,7 +197,7 @@ test('if the site requires it, only owners and moderators make links', async () 
 
 test('by keys alone: made, followed, joined', async () => {
   await as(['mei', 'tom'], async (mei, tom) => {
-    await createRoom(mei, 'Keys', 'Private room');
+    await mei.createRoom('Keys', 'Private room');
     await mei.page.locator('kith-widget .room-head').focus();
     await mei.page.keyboard.press('Enter');
     const hasFocus = page =>
@@ -266,7 +249,7 @@ test('by keys alone: made, followed, joined', async () => {
 
 test('on a phone, in Arabic, it fits; Back closes the messenger and does not ask again', async () => {
   await as(['anna'], async anna => {
-    await createRoom(anna, 'Everywhere');
+    await anna.createRoom('Everywhere');
     await links(anna);
     const link = await make(anna);
     const phone = await person(browser, { ...PHONE, locale: 'ar' });
@@ -306,7 +289,7 @@ test('on a phone, in Arabic, it fits; Back closes the messenger and does not ask
 
 test('a guest comes into an open room by a link', async () => {
   await as(['raj'], async raj => {
-    await createRoom(raj, 'Open house');
+    await raj.createRoom('Open house');
     await links(raj);
     const link = await make(raj);
     const context = await person(browser);
@@ -331,7 +314,7 @@ test('on a site without guests the invitation waits for the sign-in', async () =
   const owner = new Widget(await context.newPage());
   await owner.page.goto(`${host.origin}/?as=ann`);
   await owner.show();
-  await createRoom(owner, 'Committee', 'Private room');
+  await owner.createRoom('Committee', 'Private room');
   await links(owner);
   const { hash } = new URL(await make(owner));
 

@@ -114,17 +114,9 @@ test('a link leads to its message, and says so where one may not read it', async
 
 /** Creates a room of Anna with a message and with Raj as a member. */
 async function lakes(anna, raj, name) {
-  await anna.tab('Rooms').click();
-  await anna.page.getByRole('button', { name: 'Create a room' }).click();
-  await anna.page.getByRole('textbox', { name: 'Name' }).fill(name);
-  await anna.page.getByRole('button', { name: 'Create', exact: true }).click();
-  await anna.field.waitFor();
+  await anna.createRoom(name);
   await anna.say('A new lake?');
-  await raj.tab('Rooms').click();
-  await raj.page.getByRole('textbox', { name: 'Search rooms' }).fill(name.slice(0, 4));
-  await raj.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
-  await raj.page.getByRole('button', { name: 'Join' }).click();
-  await raj.field.waitFor();
+  await raj.joinRoom(name);
   await raj.sees('A new lake?');
 }
 

@@ -73,20 +73,12 @@ async function talk(anna, raj) {
 }
 
 async function room(anna, raj, mei) {
-  const { page } = anna;
   await anna.back();
-  await anna.tab('Rooms').click();
-  await page.getByRole('button', { name: 'Create a room' }).click();
-  await page.getByRole('textbox', { name: 'Name' }).fill('Plant swap');
-  await page.getByRole('button', { name: 'Create', exact: true }).click();
-  await anna.field.waitFor();
+  await anna.createRoom('Plant swap');
   await anna.say('Welcome! Bring **seedlings**, pots and labels 🌱');
   for (const one of [raj, mei]) {
     await one.back();
-    await one.tab('Rooms').click();
-    await one.page.locator('kith-widget .room-row .row-main', { hasText: 'Plant swap' }).click();
-    await one.page.getByRole('button', { name: 'Join' }).click();
-    await one.field.waitFor();
+    await one.joinRoom('Plant swap');
   }
   await raj.say('I have far too many chilli seedlings:\n- Habanero\n- Lemon Drop\n- Padrón');
   await mei.page.getByText('Lemon Drop', { exact: true }).waitFor();
@@ -99,11 +91,11 @@ async function room(anna, raj, mei) {
     await one.page.locator('kith-widget [data-message]', { hasText: 'far too many' }).press('Enter');
     await one.page.getByRole('menuitemcheckbox', { name: '🎉' }).click();
   }
-  await page.locator('kith-widget .reaction', { hasText: '2' }).waitFor();
+  await anna.page.locator('kith-widget .reaction', { hasText: '2' }).waitFor();
   await anna.back();
-  await page.locator('kith-widget .room-row .row-main', { hasText: 'Plant swap' }).click();
-  await page.getByText('3 members').first().waitFor();
-  await page.locator('kith-widget [data-message]', { hasText: 'They are yours' }).waitFor();
+  await anna.openRoom('Plant swap');
+  await anna.page.getByText('3 members').first().waitFor();
+  await anna.message('They are yours').waitFor();
 }
 
 /** A call on the desktop, and an incoming call on a dark phone in a right-to-left language. */

@@ -64,17 +64,9 @@ test('a member sends a sticker, and the other sees it, until the site has it no 
 
 test('a sticker from the picker of a thread is a reply in it', async () => {
   await asMembers(browser, kith, ['anna', 'raj'], async (anna, raj) => {
-    await anna.tab('Rooms').click();
-    await anna.page.getByRole('button', { name: 'Create a room' }).click();
-    await anna.page.getByRole('textbox', { name: 'Name' }).fill('Lakes');
-    await anna.page.getByRole('button', { name: 'Create', exact: true }).click();
-    await anna.field.waitFor();
+    await anna.createRoom('Lakes');
     await anna.say('A new lake?');
-    await raj.tab('Rooms').click();
-    await raj.page.getByRole('textbox', { name: 'Search rooms' }).fill('Lake');
-    const join = raj.page.getByRole('button', { name: 'Join' });
-    await raj.choose(inWidget(raj, '.room-row .row-main').filter({ hasText: 'Lakes' }), join);
-    await join.click();
+    await raj.joinRoom('Lakes');
     await raj.sees('A new lake?');
 
     await raj.act('A new lake?', 'Reply in thread');

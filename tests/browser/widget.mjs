@@ -35,6 +35,32 @@ export class Widget {
     await this.choose(this.page.locator('kith-widget .person-row .row-main', { hasText: name }), this.field);
   }
 
+  /** Creates a room, which opens. `fill` may fill in more of the form. */
+  async createRoom(name, kind = 'Public room', fill = async () => {}) {
+    await this.tab('Rooms').click();
+    await this.page.getByRole('button', { name: 'Create a room' }).click();
+    await this.page.getByRole('textbox', { name: 'Name' }).fill(name);
+    await this.page.getByRole('radio', { name: new RegExp(`^${kind}`) }).click();
+    await fill();
+    await this.page.getByRole('button', { name: 'Create', exact: true }).click();
+    await this.field.waitFor();
+  }
+
+  /** Opens a room that it finds by name. Its messages may be visible before the member has joined. */
+  async openRoom(name) {
+    await this.tab('Rooms').click();
+    await this.page.getByRole('textbox', { name: 'Search rooms' }).fill(name.slice(0, 4));
+    const rows = this.page.locator('kith-widget .room-row .row-main', { hasText: name });
+    await this.choose(rows, this.page.getByRole('log'));
+  }
+
+  /** Opens a room, joins it, and waits until the member may write there. */
+  async joinRoom(name) {
+    await this.openRoom(name);
+    await this.page.getByRole('button', { name: 'Join' }).click();
+    await this.field.waitFor();
+  }
+
   /** Clicks the first one of these rows, which opens `shown`. A list that is drawn again under the pointer takes no click. */
   async choose(rows, shown) {
     const click = async () => {
@@ -74,11 +100,14 @@ export class Widget {
   /** Chooses an item of a message's menu by keyboard. */
   async act(text, name, role = 'menuitem') {
     const item = this.page.getByRole(role, { name, exact: role === 'menuitem' });
+    const menu = this.page.getByRole('menu');
     const open = async () => {
+      if (await menu.isVisible()) await this.page.keyboard.press('Escape');
+      await menu.waitFor({ state: 'hidden' });
       await this.message(text).press('Enter');
       await item.waitFor({ timeout: 10_000 });
     };
-    // A chat that is just opening may take the focus back before Enter is pressed.
+    // A chat that is just opening may take the focus back before Enter is pressed. An open menu keeps its items when the message changes.
     await open().catch(open);
     await item.click();
   }
