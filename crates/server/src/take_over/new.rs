@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
+use std::os::fd::IntoRawFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub(crate) struct Joining {
     /// For the sockets of the workers.
     directory: PathBuf,
     is_gone: Arc<AtomicBool>,
+    /// Everything belongs to this process.
+    is_over: bool,
 }
 
 impl Joining {
@@ -79,7 +82,7 @@ impl Joining {
         let directory = data.join(format!("take-over.{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::DirBuilder::new().mode(0o700).create(&directory).map_err(unreachable)?;
-        Ok(Joining { link, offer, directory, is_gone: Arc::default() })
+        Ok(Joining { link, offer, directory, is_gone: Arc::default(), is_over: false })
     }
 
     /// A new version that finds no room for the database would only make members wait.
@@ -145,6 +148,10 @@ impl Joining {
 impl Drop for Joining {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.directory);
+        if !self.is_over {
+            // When the link closes, the old process kills this one. So it closes with this process, which first says why it failed.
+            let _ = self.link.0.try_clone().map(IntoRawFd::into_raw_fd);
+        }
     }
 }
 
@@ -196,6 +203,7 @@ impl Received {
             tracing::warn!(%error, "the old process has ended during the take-over");
         }
         let is_agreed = self.answer.recv().unwrap_or(false);
+        self.joining.is_over = true;
         let connections = self.edge.imported().len();
         tracing::info!(connections, sessions, closed, is_agreed, "took over from the old process");
         go_on();
