@@ -15,6 +15,7 @@ use chat::{
     Refusal, RemoteNode, Request, SessionHandle, SessionId, SessionRecord, Timestamp, WhenBehind, presence,
 };
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::bus::{Send, Subject};
 use crate::counters::Counters;
@@ -77,7 +78,8 @@ struct State {
     without_link_since: Timestamp,
     /// The internal address of the home.
     http: Option<Arc<str>>,
-    sessions: HashMap<SessionHandle, Kept>,
+    /// Boxed: a table is up to half empty.
+    sessions: HashMap<SessionHandle, Box<Kept>>,
     /// Sign-ins that were sent on this link.
     signing_in: HashMap<SessionHandle, ()>,
     /// Unanswered requests that only read.
@@ -114,16 +116,19 @@ enum Link {
 #[derive(Clone, Serialize, Deserialize)]
 struct Kept {
     record: SessionRecord,
-    pending: Vec<Pending>,
+    pending: SmallVec<[Pending; 1]>,
     /// The client's last watch, for a home that does not know it.
     watch: Option<Box<presence::Command>>,
     /// Requests that were pending when the session fell behind. If one of them was a resume, its changes are from before.
-    before_behind: Vec<u64>,
+    before_behind: Box<[u64]>,
     /// The time of its last unanswered command on this link, except for those that the front repeats. 0: none.
     unanswered: Timestamp,
     /// Its commands that wait for a link.
     held: u8,
 }
+
+// A size of the allocator; the next one is 224 bytes.
+const _: () = assert!(size_of::<Kept>() <= 192);
 
 /// A command or sign-in that waits for a link.
 #[derive(Clone, Serialize, Deserialize)]
@@ -406,14 +411,14 @@ impl Front {
             }
             state.sessions.insert(
                 handle,
-                Kept {
+                Box::new(Kept {
                     record,
-                    pending: Vec::new(),
+                    pending: SmallVec::new(),
                     watch: None,
-                    before_behind: Vec::new(),
+                    before_behind: Box::default(),
                     unanswered: Timestamp(0),
                     held: 0,
-                },
+                }),
             );
         } else {
             to.retain(|to| state.note_delivery(*to, &delivery));
@@ -719,7 +724,9 @@ impl State {
                 self.reads.remove(&(to, *re));
             }
             kept.pending.retain(|pending| *pending != answered);
-            kept.pending.shrink_to(4);
+            if kept.pending.is_empty() {
+                kept.pending.shrink_to_fit();
+            }
         }
         true
     }

@@ -107,7 +107,7 @@ impl Front {
             http: state.http.as_deref().map(Into::into),
             sites: sites.all().cloned().collect(),
             logs_sign_ins: sites.logs_sign_ins(),
-            sessions: state.sessions.values().cloned().collect(),
+            sessions: state.sessions.values().map(|kept| Kept::clone(kept)).collect(),
             // The connection of a sign-in does not move.
             held: state.held.iter().filter(|held| !held.is_sign_in()).cloned().collect(),
             reads: state.reads.iter().map(|((of, re), bytes)| (*of, *re, bytes.clone())).collect(),
@@ -137,8 +137,10 @@ impl Front {
         state.without_link_since = Timestamp(now.0.saturating_sub(record.without_link_ms));
         state.http = record.http.map(Arc::from);
         state.last_question = record.last_question;
-        state.sessions =
-            here.into_iter().map(|kept| (kept.record.session.handle, kept)).collect::<HashMap<_, _>>();
+        state.sessions = here
+            .into_iter()
+            .map(|kept| (kept.record.session.handle, Box::new(kept)))
+            .collect::<HashMap<_, _>>();
         state.held = record.held.into_iter().filter(|held| is_here(held.handle)).collect();
         let reads = record.reads.into_iter().filter(|(of, ..)| is_here(*of));
         state.reads = reads.map(|(of, re, bytes)| ((of, re), bytes)).collect();
