@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A command without its answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Pending {
     /// The number of the request.
     Request(u64),

@@ -410,6 +410,66 @@ fn commands_beyond_the_bound_are_refused_while_no_home_is_there() {
 }
 
 #[test]
+fn a_message_on_its_way_waits_for_the_next_home_and_its_session_stays() {
+    for reaches_the_old_home in [false, true] {
+        let mut scene = Scene::new(2);
+        let (anna, tom) = (scene.sign_in(0, "anna"), scene.sign_in(1, "tom"));
+        let now = Timestamp(scene.now);
+        for id in ["first", "second"] {
+            scene.send(0, anna, "tom", id);
+        }
+        if reaches_the_old_home {
+            // It stores them. Its answers do not arrive.
+            scene.fronts[0].0.flush(now, &mut |_, bytes| scene.home.receive(&bytes, now));
+        }
+        scene.now += 9_000;
+        scene.fronts[0].0.tick(Timestamp(scene.now));
+        assert!(!scene.fronts[0].0.status().is_linked);
+        assert_eq!(scene.fronts[0].0.status().held, 2);
+        // This one comes later, and stays behind them.
+        scene.send(0, anna, "tom", "third");
+        scene.next_home(Term(6));
+        scene.settle();
+        scene.settle();
+        let events = scene.fronts[0].1.take();
+        let ended = events.iter().find(|(_, delivery)| delivery.event.farewell().is_some());
+        assert!(ended.is_none(), "{ended:?}");
+        assert_eq!(scene.fronts[0].0.counters().requests_refused.read(), 0);
+        assert_eq!(history(&mut scene, tom, "anna"), ["first", "second", "third"]);
+    }
+}
+
+#[test]
+fn a_message_that_may_be_stored_is_not_refused_when_no_home_comes() {
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    scene.send(0, anna, "tom", "on its way");
+    let (front, inbox) = &scene.fronts[0];
+    front.tick(Timestamp(scene.now + 9_000));
+    front.command(anna, message("tom", "not sent"), Timestamp(scene.now + 9_000));
+    inbox.take();
+    front.tick(Timestamp(scene.now + 20_000));
+    let events = inbox.take();
+    let farewells = events.iter().filter_map(|(_, delivery)| delivery.event.farewell()).count();
+    let refused = events.iter().filter(|(_, delivery)| delivery.answered().is_some()).count();
+    assert_eq!((farewells, refused), (1, 0), "{events:?}");
+    assert_eq!((front.status().sessions, front.status().held), (0, 0));
+}
+
+/// The bodies of the messages between the user of a session on front 1 and another one, oldest first.
+fn history(scene: &mut Scene, session: SessionId, with: &str) -> Vec<String> {
+    let to = To::User(Sub::parse(with).unwrap());
+    let command = messages::Command::History { to, before: None, after: None, thread: None, limit: None };
+    scene.fronts[1].0.command(session, Request::new(77, command), Timestamp(scene.now));
+    scene.settle();
+    let page = scene.fronts[1].1.take().into_iter().find_map(|(_, delivery)| match delivery.event {
+        Event::Messages(messages::Event::History { messages, .. }) => Some(messages),
+        _ => None,
+    });
+    page.unwrap().iter().map(|message| message.body.to_string()).collect()
+}
+
+#[test]
 fn questions_are_answered_or_refused() {
     let mut scene = Scene::new(1);
     let answers = Arc::new(Mutex::new(Vec::new()));

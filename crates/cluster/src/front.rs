@@ -3,6 +3,7 @@
 //! The front keeps a record of each session, so that it can bring the sessions to another home, or to the same one after a
 //! gap. While it has no link, commands and sign-ins wait for a short time, because a new home comes soon.
 
+mod repeats;
 mod take_over;
 
 use std::collections::hash_map::Entry;
@@ -24,6 +25,8 @@ use crate::link::Ends;
 use crate::wire::{Announced, Join, ToFront, ToHome, write};
 
 pub use take_over::FrontRecord;
+
+use repeats::Repeats;
 use take_over::Still;
 
 /// Written bytes that wait for the home. At the bound, commands and sign-ins are refused.
@@ -40,10 +43,6 @@ const MOST_PENDING: usize = 256;
 /// An [unanswered](Request::is_unanswered) command may be lost with the link for so long after it was sent. It is far more than the
 /// time of a commit, because a repeated one does no harm.
 const UNANSWERED_MS: u64 = 10_000;
-/// Unanswered requests that only read, and their bytes, which the front sends again on a new link. Further ones are refused when
-/// the link ends.
-const MOST_READS: usize = 10_000;
-const READ_BYTES: usize = 2 * 1024;
 /// Questions without an answer; more are refused.
 const MOST_QUESTIONS: usize = 10_000;
 const ADOPTED_TOGETHER: usize = 256;
@@ -82,8 +81,7 @@ struct State {
     sessions: HashMap<SessionHandle, Box<Kept>>,
     /// Sign-ins that were sent on this link.
     signing_in: HashMap<SessionHandle, ()>,
-    /// Unanswered requests that only read.
-    reads: HashMap<(SessionHandle, u64), Box<[u8]>>,
+    repeats: Repeats,
     questions: HashMap<u64, Then>,
     last_question: u64,
     held: VecDeque<Held>,
@@ -135,8 +133,12 @@ const _: () = assert!(size_of::<Kept>() <= 192);
 struct Held {
     handle: SessionHandle,
     kind: HeldKind,
-    /// It only reads, so it is sent again on the next link, too.
-    is_read: bool,
+    /// It is sent again on the next link, too.
+    #[serde(rename = "is_read")]
+    may_repeat: bool,
+    /// It was sent on an earlier link.
+    #[serde(default)]
+    was_sent: bool,
     bytes: Vec<u8>,
 }
 
@@ -197,7 +199,7 @@ impl Front {
                 http: None,
                 sessions: HashMap::new(),
                 signing_in: HashMap::new(),
-                reads: HashMap::new(),
+                repeats: Repeats::default(),
                 questions: HashMap::new(),
                 last_question: 0,
                 held: VecDeque::new(),
@@ -464,8 +466,8 @@ impl Front {
                 HeldKind::Command(awaited) => match state.sessions.get_mut(&held.handle) {
                     Some(kept) => {
                         kept.held = 0;
-                        if held.is_read {
-                            keep_read(&mut state.reads, held.handle, &awaited, &held.bytes);
+                        if held.may_repeat {
+                            state.repeats.keep(held.handle, &awaited, &held.bytes);
                         }
                         kept.wait_for(awaited, now);
                     }
@@ -480,8 +482,9 @@ impl Front {
         (self.wake)();
     }
 
-    /// The link has ended. Answers that were on their way are lost, so each pending request is refused, and clients with
-    /// unacknowledged messages sign in again: only then they send these messages again in their order.
+    /// The link has ended. Answers that were on their way are lost. So commands that may be carried out twice wait for the next link,
+    /// and all other requests are refused. A session whose messages cannot wait ends: after its next sign-in the client sends them
+    /// again in their order.
     fn break_link(&self, state: &mut State, effects: &mut Vec<Effect>) {
         let old = std::mem::replace(&mut state.link, Link::None);
         let is_short = matches!(old, Link::Up { since, .. } if state.now.since(since) < JOIN_MS[0]);
@@ -491,35 +494,42 @@ impl Front {
             state.without_link_since = state.now;
         }
         let mut refused = 0;
-        let mut reads = std::mem::take(&mut state.reads);
-        let (held, held_bytes) = (&mut state.held, &mut state.held_bytes);
+        let mut repeats = std::mem::take(&mut state.repeats);
+        // Before commands that wait already: those came later.
+        let mut held = VecDeque::new();
         state.sessions.retain(|handle, kept| {
-            let pending = std::mem::take(&mut kept.pending);
-            refused += pending.len() as u64;
-            let has_unacknowledged = pending.iter().any(|one| matches!(one, Pending::Message(_)));
-            if has_unacknowledged {
+            let mut lost = Vec::new();
+            for pending in std::mem::take(&mut kept.pending) {
+                // One session must not take the room of others.
+                let may_wait = kept.held < HELD_OF_SESSION;
+                let Some(bytes) = repeats.take(*handle, &pending).filter(|_| may_wait) else {
+                    lost.push(pending);
+                    continue;
+                };
+                kept.held += 1;
+                held.push_back(Held {
+                    handle: *handle,
+                    kind: HeldKind::Command(Awaited::Answer(pending)),
+                    may_repeat: true,
+                    was_sent: true,
+                    bytes: bytes.into_vec(),
+                });
+            }
+            refused += lost.len() as u64;
+            if lost.iter().any(|one| matches!(one, Pending::Message(_))) {
                 effects.push(bye(*handle, AGAIN));
                 return false;
             }
-            let pending = pending.into_iter().filter(|one| {
-                let Pending::Request(re) = one else { return true };
-                // One session must not take the room of others.
-                let may_wait = kept.held < HELD_OF_SESSION;
-                let Some(bytes) = reads.remove(&(*handle, *re)).filter(|_| may_wait) else { return true };
-                kept.held = kept.held.saturating_add(1);
-                *held_bytes += bytes.len();
-                let kind = HeldKind::Command(Awaited::Answer(one.clone()));
-                held.push_back(Held { handle: *handle, kind, is_read: true, bytes: bytes.into_vec() });
-                refused -= 1;
-                false
-            });
-            let pending = pending.map(Awaited::Answer);
+            let lost = lost.into_iter().map(Awaited::Answer);
             let may_be_lost = state.now.since(kept.unanswered) < UNANSWERED_MS;
-            let all = pending.chain(may_be_lost.then_some(Awaited::Refusal));
+            let all = lost.chain(may_be_lost.then_some(Awaited::Refusal));
             effects.extend(all.filter_map(|one| refusal_of(*handle, one, Refusal::Unavailable)));
             kept.unanswered = Timestamp(0);
             true
         });
+        state.held_bytes += held.iter().map(|held| held.bytes.len()).sum::<usize>();
+        held.append(&mut state.held);
+        state.held = held;
         let signing_in = std::mem::take(&mut state.signing_in);
         effects.extend(signing_in.into_keys().map(|handle| bye(handle, AGAIN)));
         let questions = std::mem::take(&mut state.questions);
@@ -549,10 +559,18 @@ impl Front {
         }
         if !state.is_holding() && !state.is_linked() {
             for held in std::mem::take(&mut state.held) {
-                if let Some(kept) = state.sessions.get_mut(&held.handle) {
-                    kept.held = 0;
-                }
                 self.counters.requests_refused.add(1);
+                if held.may_be_stored() {
+                    // A refusal would say that it is not.
+                    let ended = state.sessions.remove(&held.handle);
+                    effects.extend(ended.map(|_| bye(held.handle, AGAIN)));
+                    continue;
+                }
+                match state.sessions.get_mut(&held.handle) {
+                    Some(kept) => kept.held = 0,
+                    None if held.is_sign_in() => {}
+                    None => continue,
+                }
                 effects.extend(held.refused(Refusal::Unavailable));
             }
             state.held_bytes = 0;
@@ -689,11 +707,9 @@ impl State {
     }
 
     /// The session has ended.
-    fn forget_reads(&mut self, of: &Kept) {
+    fn forget_repeats(&mut self, of: &Kept) {
         for pending in &of.pending {
-            if let Pending::Request(re) = pending {
-                self.reads.remove(&(of.record.session.handle, *re));
-            }
+            self.repeats.take(of.record.session.handle, pending);
         }
     }
 
@@ -701,7 +717,7 @@ impl State {
     fn note_delivery(&mut self, to: SessionHandle, delivery: &Delivery) -> bool {
         if delivery.event.farewell().is_some() {
             let kept = self.sessions.remove(&to);
-            kept.iter().for_each(|kept| self.forget_reads(kept));
+            kept.iter().for_each(|kept| self.forget_repeats(kept));
             return kept.is_some() | self.signing_in.remove(&to).is_some();
         }
         let Some(kept) = self.sessions.get_mut(&to) else { return false };
@@ -717,12 +733,16 @@ impl State {
         if let Event::Session(SessionEvent::Changes(changes)) = &delivery.event {
             // A message that comes with the changes is on disk: its acknowledgement may have been dropped.
             let is_there = |id: &str| changes.messages.iter().any(|message| *message.client_id == *id);
-            kept.pending.retain(|pending| !matches!(pending, Pending::Message(id) if is_there(id)));
+            kept.pending.retain(|pending| {
+                let has_come = matches!(pending, Pending::Message(id) if is_there(id));
+                if has_come {
+                    self.repeats.take(to, pending);
+                }
+                !has_come
+            });
         }
         if let Some(answered) = delivery.answered() {
-            if let (Pending::Request(re), false) = (&answered, self.reads.is_empty()) {
-                self.reads.remove(&(to, *re));
-            }
+            self.repeats.take(to, &answered);
             kept.pending.retain(|pending| *pending != answered);
             if kept.pending.is_empty() {
                 kept.pending.shrink_to_fit();
@@ -784,25 +804,16 @@ impl Held {
         matches!(self.kind, HeldKind::SignIn)
     }
 
+    /// A message, and the home of an earlier link may have stored it.
+    fn may_be_stored(&self) -> bool {
+        self.was_sent && matches!(self.kind, HeldKind::Command(Awaited::Answer(Pending::Message(_))))
+    }
+
     fn refused(self, refusal: Refusal) -> Option<Effect> {
         match self.kind {
             HeldKind::SignIn => Some(bye(self.handle, refusal)),
             HeldKind::Command(awaited) => refusal_of(self.handle, awaited, refusal),
         }
-    }
-}
-
-fn keep_read(
-    reads: &mut HashMap<(SessionHandle, u64), Box<[u8]>>,
-    from: SessionHandle,
-    awaited: &Awaited,
-    bytes: &[u8],
-) {
-    if let Awaited::Answer(Pending::Request(re)) = awaited
-        && reads.len() < MOST_READS
-        && bytes.len() <= READ_BYTES
-    {
-        reads.insert((from, *re), bytes.into());
     }
 }
 
@@ -847,7 +858,10 @@ impl RemoteNode for Front {
                 ends.out.push(&bytes);
                 state.signing_in.insert(handle, ());
             }
-            _ => state.hold(Held { handle, kind: HeldKind::SignIn, is_read: false, bytes }),
+            _ => {
+                let kind = HeldKind::SignIn;
+                state.hold(Held { handle, kind, may_repeat: false, was_sent: false, bytes });
+            }
         }
         drop(state);
         (self.wake)();
@@ -860,14 +874,14 @@ impl RemoteNode for Front {
             None if request.is_unanswered() => Awaited::Refusal,
             None => Awaited::Nothing,
         };
-        let is_read = request.only_reads();
+        let may_repeat = Repeats::may_repeat(&request);
         let item = ToHome::Command { session, request, now, again: false };
         // Written before the lock is taken.
         let bytes = write(&item);
         let mut state = self.lock();
         let has_room = state.has_room();
         let is_linked = state.is_linked();
-        let State { sessions, reads, link, held, held_bytes, .. } = &mut *state;
+        let State { sessions, repeats, link, held, held_bytes, .. } = &mut *state;
         let kept = match sessions.entry(handle) {
             Entry::Occupied(kept) if kept.get().record.session == session => kept.into_mut(),
             _ => {
@@ -886,8 +900,8 @@ impl RemoteNode for Front {
         let awaited = if is_repeated { Awaited::Nothing } else { awaited };
         match link {
             Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
-                if is_read {
-                    keep_read(reads, handle, &awaited, &bytes);
+                if may_repeat {
+                    repeats.keep(handle, &awaited, &bytes);
                 }
                 kept.wait_for(awaited, now);
                 ends.out.push(&bytes);
@@ -895,7 +909,8 @@ impl RemoteNode for Front {
             _ => {
                 kept.held += 1;
                 *held_bytes += bytes.len();
-                held.push_back(Held { handle, kind: HeldKind::Command(awaited), is_read, bytes });
+                let kind = HeldKind::Command(awaited);
+                held.push_back(Held { handle, kind, may_repeat, was_sent: false, bytes });
             }
         }
         drop(state);
@@ -908,7 +923,7 @@ impl RemoteNode for Front {
             && kept.get().record.session == session
         {
             let kept = kept.remove();
-            state.forget_reads(&kept);
+            state.forget_repeats(&kept);
             state.push(&ToHome::Disconnected { session, on_purpose, now });
             drop(state);
             (self.wake)();

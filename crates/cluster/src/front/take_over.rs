@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-use chat::{PublishedSite, PublishedSites, SessionHandle, SessionId, Timestamp};
+use chat::{Pending, PublishedSite, PublishedSites, SessionHandle, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, Front, Held, Kept, Link, State, behind};
@@ -45,6 +45,9 @@ pub struct FrontRecord {
     held: Vec<Held>,
     /// Unanswered requests that only read.
     reads: Vec<(SessionHandle, u64, Box<[u8]>)>,
+    /// Messages without an acknowledgement, with their client ids.
+    #[serde(default)]
+    messages: Vec<(SessionHandle, Box<str>, Box<[u8]>)>,
     last_question: u64,
 }
 
@@ -110,7 +113,8 @@ impl Front {
             sessions: state.sessions.values().map(|kept| Kept::clone(kept)).collect(),
             // The connection of a sign-in does not move.
             held: state.held.iter().filter(|held| !held.is_sign_in()).cloned().collect(),
-            reads: state.reads.iter().map(|((of, re), bytes)| (*of, *re, bytes.clone())).collect(),
+            reads: state.repeats.requests(),
+            messages: state.repeats.messages(),
             last_question: state.last_question,
         }
     }
@@ -142,8 +146,11 @@ impl Front {
             .map(|kept| (kept.record.session.handle, Box::new(kept)))
             .collect::<HashMap<_, _>>();
         state.held = record.held.into_iter().filter(|held| is_here(held.handle)).collect();
-        let reads = record.reads.into_iter().filter(|(of, ..)| is_here(*of));
-        state.reads = reads.map(|(of, re, bytes)| ((of, re), bytes)).collect();
+        let reads = record.reads.into_iter().map(|(of, re, bytes)| (of, Pending::Request(re), bytes));
+        let messages = record.messages.into_iter().map(|(of, id, bytes)| (of, Pending::Message(id), bytes));
+        for (of, pending, bytes) in reads.chain(messages).filter(|(of, ..)| is_here(*of)) {
+            state.repeats.insert(of, pending, bytes);
+        }
         state.held_bytes = state.held.iter().map(|held| held.bytes.len()).sum();
         for session in gone.into_iter().map(|kept| kept.record.session) {
             state.push(&ToHome::Disconnected { session, on_purpose: false, now });

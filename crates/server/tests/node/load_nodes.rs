@@ -182,7 +182,7 @@ fn a_killed_home_on_postgresql_is_replaced_by_the_one_that_stands_by() {
     assert!(number(&report, "cluster.postgres.cpu_seconds_per_million") > 0, "{report}");
 }
 
-/// Fronts end only sessions with unacknowledged messages. The next home adopts all others.
+/// A front ends only sessions with unacknowledged messages, if no home comes for ten seconds. The next home adopts all others.
 fn adopts_all(report: &Value, members: u64) {
     let [adopted, closed] = ["adopted", "closed_elsewhere"].map(|key| number(report, &format!("kill.{key}")));
     assert_eq!(number(report, "kill.closed_idle"), 0, "{report}");
