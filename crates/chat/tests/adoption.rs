@@ -214,6 +214,131 @@ fn a_session_with_missed_events_resumes() {
     assert_eq!(bodies_of(&scene.take(&bob)), ["live again"]);
 }
 
+struct Party {
+    ann: Device,
+    laptop: Device,
+    bob: Device,
+    pair: ConversationId,
+    room: ConversationId,
+}
+
+/// The node has committed the change, and died before a front received its event.
+#[test]
+fn a_session_that_missed_one_change_of_any_kind_is_behind() {
+    type Change = fn(&Scene, &Party);
+    let changes: [(&str, Change); 13] = [
+        ("a message", |scene, it| scene.send(&it.bob, to("ann"), "m2", "hello")),
+        ("a marker", |scene, it| {
+            let set = MarkerSet::Read(Seq(2));
+            scene.command(&it.bob, messages::Command::Mark { conversation: it.pair, set });
+        }),
+        ("an edit", |scene, it| {
+            let change = MessageChange::edit("hallo");
+            change_message(scene, it, change);
+        }),
+        ("a reaction", |scene, it| {
+            let change = MessageChange::React { reaction: Reaction::parse("👍").unwrap(), on: true };
+            change_message(scene, it, change);
+        }),
+        ("a draft on another device", |scene, it| {
+            let change = ConversationChange { draft: Some("half".into()), ..Default::default() };
+            let change = messages::Command::ChangeConversation { conversation: it.pair, change };
+            scene.command(&it.laptop, Request::new(1, change));
+        }),
+        ("the end of a contact", |scene, it| {
+            scene.contact(&it.bob, ContactAction::Remove, "ann").unwrap();
+        }),
+        ("an own name on another device", |scene, it| {
+            let name = Some("Bobby".into());
+            scene.command(
+                &it.laptop,
+                Request::new(1, contacts::Command::Rename { user: scene::sub("bob"), name }),
+            );
+        }),
+        ("a message in a room", |scene, it| scene.send(&it.bob, To::Conversation(it.room), "r2", "hello")),
+        ("a new name of a room", |scene, it| {
+            let change = Box::new(RoomChange { name: Some("Cyclists".into()), ..Default::default() });
+            scene.command(&it.bob, Request::new(1, rooms::Command::Change { conversation: it.room, change }));
+        }),
+        ("a removal from a room", |scene, it| change_member(scene, &it.bob, it.room, MemberAction::Remove)),
+        ("a role in a room", |scene, it| {
+            change_member(scene, &it.bob, it.room, MemberAction::SetRole(Role::Moderator));
+        }),
+        ("a room of another device", |scene, it| {
+            let kind = RoomKind::Public;
+            let create = rooms::Command::Create { name: "Walkers".into(), kind, topic: None, alias: None };
+            scene.command(&it.laptop, Request::new(1, create));
+        }),
+        ("the end of a room", |scene, it| {
+            let closing = Box::default();
+            scene.command(&it.bob, Request::new(1, rooms::Command::Close { conversation: it.room, closing }));
+        }),
+    ];
+    for (what, change) in changes {
+        let mut scene = scene();
+        let [ann, laptop, bob, cat] = [("ann", "phone"), ("ann", "laptop"), ("bob", "b"), ("cat", "c")]
+            .map(|(user, device)| scene.sign_in(user, device));
+        let (pair, _) = scene.post(&bob, to("ann"), "m1", "hello").unwrap();
+        scene.post(&ann, to("bob"), "a1", "hello, Bob").unwrap();
+        scene.befriend(&ann, &bob);
+        let kind = RoomKind::Public;
+        let create = rooms::Command::Create { name: "Bikers".into(), kind, topic: None, alias: None };
+        let made = scene.ask(&bob, Request::new(1, create));
+        let [event!(messages::Conversation(room)), ..] = &made[..] else { panic!("{made:?}") };
+        let room = room.id;
+        scene.ask(&ann, Request::new(1, rooms::Command::Join { to: To::Conversation(room) }));
+        let it = Party { ann, laptop, bob, pair, room };
+        scene.wait(2_000);
+        let records = scene.node.write_down();
+        scene.replace_node();
+        scene.node.adopt(records.clone(), scene.now());
+        let all = [&it.ann, &it.laptop, &it.bob, &cat];
+        all.into_iter().for_each(|device| drop(scene.take(device)));
+        assert_eq!(scene.node.stats().behind, 0, "nobody has missed anything before {what}");
+
+        change(&scene, &it);
+        let events: Vec<Delivery> = [&it.laptop, &it.bob].into_iter().flat_map(|by| scene.take(by)).collect();
+        all.into_iter().for_each(|device| drop(scene.take(device)));
+        scene.replace_node();
+        scene.node.adopt(records, scene.now());
+        assert!(matches!(scene.take(&it.ann)[..], [event!(session::Behind)]), "{what}: {events:?}");
+        assert!(scene.take(&cat).is_empty(), "{what}");
+    }
+}
+
+fn change_message(scene: &Scene, it: &Party, change: MessageChange) {
+    let change = messages::Command::Change { conversation: it.pair, seq: Seq(1), change };
+    scene.command(&it.bob, Request::new(1, change));
+}
+
+fn change_member(scene: &Scene, by: &Device, conversation: ConversationId, action: MemberAction) {
+    let change = rooms::Command::ChangeMember { conversation, user: scene::sub("ann"), action };
+    scene.command(by, Request::new(1, change));
+}
+
+/// More than are read together, and one of them has missed something.
+#[test]
+fn of_many_sessions_those_that_missed_something_are_behind() {
+    let mut scene = scene();
+    let devices: Vec<Device> =
+        (0..600).map(|n| scene.sign_in(&format!("user-{n}"), &format!("d{n}"))).collect();
+    let records: Vec<SessionRecord> = devices.iter().map(|device| device.welcome.record.clone()).collect();
+    for (from, to_user) in [(3, 255), (256, 599)] {
+        scene.send(&devices[from], to(&format!("user-{to_user}")), "m", "hello");
+    }
+    devices.iter().for_each(|device| drop(scene.take(device)));
+    scene.replace_node();
+    scene.node.adopt(records, scene.now());
+    let is_behind = |device: &Device| match &scene.take(device)[..] {
+        [] => false,
+        [event!(session::Behind)] => true,
+        other => panic!("{other:?}"),
+    };
+    let behind: Vec<usize> = (0..600).filter(|at| is_behind(&devices[*at])).collect();
+    assert_eq!(behind, [3, 255, 256, 599], "the welcomes of the senders are from before, too");
+    assert_eq!(scene.node.stats().behind, 4);
+}
+
 #[test]
 fn a_session_that_was_behind_stays_behind() {
     let mut scene = scene();
