@@ -4,6 +4,7 @@
 use crate::scene;
 
 use chat::*;
+use rand::{Rng, SeedableRng, rngs::StdRng};
 use scene::{Device, Scene, event, to};
 use store::Sqlite;
 
@@ -27,6 +28,16 @@ fn bodies_of(events: &[Delivery]) -> Vec<&str> {
         }
     }
     bodies
+}
+
+/// The client of the session signs in again, if it is there.
+const COME_AGAIN: Refusal = Refusal::GoingAway { retry_after_ms: 0 };
+
+fn bye(scene: &Scene, device: &Device) -> Refusal {
+    match &scene.take(device)[..] {
+        [event!(session::Bye(refusal)) | event!(session::ByeWith { refusal, .. })] => *refusal,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn refresh(scene: &Scene, change: impl FnOnce(&mut Site)) {
@@ -339,6 +350,85 @@ fn of_many_sessions_those_that_missed_something_are_behind() {
     assert_eq!(scene.node.stats().behind, 4);
 }
 
+/// The first front did not hear that the session had ended, because its link was lost. Then the node dies.
+#[test]
+fn no_client_that_moved_to_another_front_is_told_that_it_was_replaced() {
+    for newest_first in [false, true] {
+        let mut scene = scene();
+        let bob = scene.sign_in("bob", "b");
+        let old = scene.sign_in("ann", "phone");
+        let new = scene.sign_in("ann", "phone");
+        let of = |device: &Device| device.welcome.record.clone();
+        scene.take(&old);
+        scene.replace_node();
+        scene.node.adopt(vec![of(&bob)], scene.now());
+        let records = if newest_first { [of(&new), of(&old)] } else { [of(&old), of(&new)] };
+        for record in records {
+            scene.node.adopt(vec![record], scene.now());
+        }
+        let reader = match newest_first {
+            true => {
+                assert_eq!(bye(&scene, &old), COME_AGAIN);
+                assert!(scene.take(&new).is_empty());
+                new
+            }
+            false => {
+                assert_eq!(bye(&scene, &new), COME_AGAIN);
+                let again = scene.sign_in_from("ann", "phone", Some(new.welcome.changes.position));
+                assert_eq!(bye(&scene, &old), Refusal::Replaced);
+                again
+            }
+        };
+        assert_eq!(scene.node.stats().sessions, 2);
+        scene.post(&bob, to("ann"), "m1", "hello").unwrap();
+        assert_eq!(bodies_of(&scene.take(&reader)), ["hello"]);
+    }
+}
+
+/// A front that was away brings its sessions after their users have signed in elsewhere.
+#[test]
+fn a_session_that_comes_late_ends_no_other() {
+    let mut config = scene::config();
+    (config.limits.sessions_per_user, config.limits.sessions_per_site) = (2, 3);
+    let mut scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
+    let late = ["a", "b"].map(|device| scene.sign_in("ann", device));
+    let records = scene.node.release(scene.now());
+    scene.replace_node();
+    let here = ["c", "d"].map(|device| scene.sign_in("ann", device));
+    scene.node.adopt(records, scene.now());
+    late.iter().for_each(|device| assert_eq!(bye(&scene, device), Refusal::Replaced));
+    here.iter().for_each(|device| assert!(scene.take(device).is_empty()));
+    assert_eq!(scene.node.stats().sessions, 2);
+    let bob = scene.sign_in("bob", "b");
+    assert!(scene.take(&bob).is_empty(), "those who were refused hold no place of the site");
+}
+
+/// Whatever the store answers first, the newer connection of the device stays.
+#[test]
+fn a_sign_in_during_the_adoption_of_the_same_device_is_welcomed_and_stays() {
+    for seed in 0..60 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+        let handle = scene.hello(Some(&scene.token("ann")), "phone", None);
+        scene.store.run();
+        let old = scene.welcomed(handle);
+        scene.replace_node();
+        scene.node.adopt(vec![old.welcome.record.clone()], scene.now());
+        for _ in 0..rng.random_range(0..4) {
+            let turns = scene.store.turns();
+            scene.store.turn(rng.random_range(0..turns.max(1)));
+        }
+        let handle = scene.hello(Some(&scene.token("ann")), "phone", None);
+        while scene.store.turns() > 0 {
+            scene.store.turn(rng.random_range(0..scene.store.turns()));
+        }
+        let new = scene.welcomed(handle);
+        assert!(scene.take(&new).is_empty(), "seed {seed}");
+        assert!([COME_AGAIN, Refusal::Replaced].contains(&bye(&scene, &old)), "seed {seed}");
+        assert_eq!(scene.node.stats().sessions, 1, "seed {seed}");
+    }
+}
+
 #[test]
 fn a_session_that_was_behind_stays_behind() {
     let mut scene = scene();
@@ -439,10 +529,6 @@ fn a_connection_that_ends_during_the_move_leaves_no_session() {
 
 #[test]
 fn only_sessions_that_may_continue_are_adopted() {
-    let bye = |scene: &Scene, device: &Device| match &scene.take(device)[..] {
-        [event!(session::Bye(refusal)) | event!(session::ByeWith { refusal, .. })] => *refusal,
-        other => panic!("{other:?}"),
-    };
     // The site was closed.
     let mut closed = scene();
     let ann = closed.sign_in("ann", "a");
@@ -477,7 +563,7 @@ fn only_sessions_that_may_continue_are_adopted() {
     twice.replace_node();
     let again = twice.sign_in("ann", "a");
     twice.node.adopt(records, twice.now());
-    assert_eq!(bye(&twice, &ann), Refusal::Replaced);
+    assert_eq!(bye(&twice, &ann), COME_AGAIN);
     assert!(twice.take(&again).is_empty());
     assert_eq!(twice.node.stats().sessions, 1);
 }

@@ -15,7 +15,6 @@ use crate::session::{Completion, ContactWatch, Hold, Session, Shard, SignedInBy,
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
 use crate::{Position, Refusal, Request, SessionHandle, SessionId, Sub, Timestamp, UserId, UserRow};
-use smallvec::SmallVec;
 
 /// Sessions whose users are read together.
 const READ_TOGETHER: usize = 256;
@@ -284,10 +283,6 @@ impl SignIn {
         now: Timestamp,
     ) -> Result<Option<Hold>, Refusal> {
         let session = record.session;
-        // The device has a newer connection of its own.
-        if self.sessions.has_device(session.user, record.device) {
-            return Err(Refusal::Replaced);
-        }
         if record.app_password.is_some() {
             are_allowed(&site.site.settings)?;
         }
@@ -306,13 +301,17 @@ impl SignIn {
         let limit = self.config.limits.sessions_per_user;
         let mut shard = self.sessions.lock(row.id);
         // The row may be from before this guest became a member, as in `register`.
-        if row.profile.guest && self.account.merge_count() != merges {
+        let refusal = match row.profile.guest && self.account.merge_count() != merges {
+            true => Some(Refusal::Unavailable),
+            false => shard.no_place_for(row.id, record.device, limit),
+        };
+        if let Some(refusal) = refusal {
             drop(shard);
             site.counters.leave();
-            return Err(Refusal::Unavailable);
+            return Err(refusal);
         }
         let is_known = missed == Missed::Nothing || self.adoptions.is_expected_at(self.sessions.last_tick());
-        let (replaced, is_first, hold) = shard.begin_adopted(row, standing, new, limit, is_known);
+        let (is_first, hold) = shard.begin_adopted(row, standing, new, limit, is_known);
         if let Some(announced) = &record.announced {
             shard.announce(row.id, session.handle, announced.clone());
             // Watchers have the session's availability already.
@@ -321,10 +320,6 @@ impl SignIn {
         drop(shard);
         self.counters.sessions.add(1);
         self.counters.users_online.add(is_first.into());
-        for handle in replaced {
-            self.sessions.session_is_gone(SessionId { user: row.id, handle }, false, now);
-            self.sessions.bye(handle, Refusal::Replaced);
-        }
         Ok(hold)
     }
 
@@ -509,8 +504,20 @@ impl Adoptions {
 }
 
 impl Shard {
-    /// Adds a session, and holds its events. `is_known`: watchers have the user as present. Answers the sessions that it replaces,
-    /// and whether it is the user's first.
+    /// The reason why an adopted session has no place beside the user's sessions here. It ends none of them, because they may be newer:
+    /// a front can bring its sessions late, after their clients have signed in elsewhere.
+    fn no_place_for(&mut self, user: UserId, device: u64, limit: u32) -> Option<Refusal> {
+        let user = self.user(user)?;
+        if user.sessions.iter().any(|session| session.device == device) {
+            // If both are adopted, nobody knows which one its client uses. That client signs in again, and replaces the other session.
+            return Some(Refusal::GoingAway { retry_after_ms: 0 });
+        }
+        let is_full = limit > 0 && user.sessions.len() >= limit as usize;
+        is_full.then_some(Refusal::Replaced)
+    }
+
+    /// Adds a session for which there is a place, and holds its events. `is_known`: watchers have the user as present. Answers
+    /// whether it is the user's first.
     fn begin_adopted(
         &mut self,
         row: &UserRow,
@@ -518,15 +525,14 @@ impl Shard {
         new: Session,
         limit: u32,
         is_known: bool,
-    ) -> (SmallVec<[SessionHandle; 1]>, bool, Option<Hold>) {
+    ) -> (bool, Option<Hold>) {
         let handle = new.handle;
-        let replaced = self.begin(row, standing, new, limit);
+        self.begin(row, standing, new, limit);
         let hold = self.hold(row.id, handle);
-        let Some(user) = self.user(row.id) else { return (replaced, false, None) };
+        let Some(user) = self.user(row.id) else { return (false, None) };
         if is_known {
             user.is_published();
         }
-        let is_first = user.sessions.len() == 1 && replaced.is_empty();
-        (replaced, is_first, hold)
+        (user.sessions.len() == 1, hold)
     }
 }
