@@ -168,6 +168,79 @@ fn a_watch_from_an_earlier_home_shows_nobody_as_gone_who_is_adopted_later() {
     assert_eq!(scene::presences(&scene.take(&ann)), [("bob".to_owned(), Presence::Online)], "as before");
 }
 
+/// A front brings the watches of all its sessions at once.
+#[test]
+fn the_watches_of_a_crowd_are_looked_up_some_at_a_time() {
+    let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+    let devices: Vec<Device> = (0..700)
+        .map(|number| {
+            let user = format!("user-{number}");
+            let handle = scene.hello(Some(&scene.token(&user)), &user, None);
+            scene.store.run();
+            scene.welcomed(handle)
+        })
+        .collect();
+    let records = devices.iter().map(|device| device.welcome.record.clone()).collect();
+    scene.replace_node();
+    scene.node.expect_adoptions();
+    scene.node.adopt(records, scene.now());
+    scene.store.run();
+    for (number, device) in devices.iter().enumerate() {
+        let watched = scene::sub(&format!("user-{}", (number + 1) % devices.len()));
+        scene.node.watch_again(device.session, false, vec![watched], scene.now());
+    }
+    let mut most = scene.store.turns();
+    while scene.store.turns() > 0 {
+        scene.store.turn(0);
+        most = most.max(scene.store.turns());
+    }
+    assert!((64..=300).contains(&most), "{most} reads were queued at once");
+    devices.iter().for_each(|device| drop(scene.take(device)));
+    let busy = [5, 300, 699];
+    for number in busy {
+        scene.command(&devices[number], presence::Command::Set(SetPresence::Busy));
+    }
+    scene.store.run();
+    scene.wait(1_000);
+    scene.store.run();
+    let told: Vec<usize> = (0..devices.len())
+        .filter(|number| {
+            let watched = format!("user-{}", (number + 1) % devices.len());
+            scene::presences(&scene.take(&devices[*number])).contains(&(watched, Presence::Busy))
+        })
+        .collect();
+    assert_eq!(told, busy.map(|number| number - 1));
+    assert_eq!(scene.node.stats().sessions, devices.len() as u64);
+}
+
+#[test]
+fn a_watch_of_the_client_counts_although_an_earlier_one_is_looked_up_after_it() {
+    let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|user| {
+        let handle = scene.hello(Some(&scene.token(user)), user, None);
+        scene.store.run();
+        scene.welcomed(handle)
+    });
+    let records = [&ann, &bob, &cat].map(|device| device.welcome.record.clone());
+    scene.replace_node();
+    scene.node.adopt(records.to_vec(), scene.now());
+    scene.store.run();
+    scene.node.watch_again(ann.session, false, vec![scene::sub("bob")], scene.now());
+    let watch = presence::Command::Watch { contacts: false, users: vec![scene::sub("cat")] };
+    scene.command(&ann, watch);
+    while scene.store.turns() > 0 {
+        scene.store.turn(scene.store.turns() - 1); // the newest first
+    }
+    scene.wait(1_000);
+    scene.take(&ann);
+    for device in [&bob, &cat] {
+        scene.command(device, presence::Command::Set(SetPresence::Busy));
+    }
+    scene.store.run();
+    scene.wait(1_000);
+    assert_eq!(scene::presences(&scene.take(&ann)), [("cat".to_owned(), Presence::Busy)]);
+}
+
 #[test]
 fn a_watch_at_a_new_home_sees_those_who_are_adopted_after_it() {
     let mut scene = scene();

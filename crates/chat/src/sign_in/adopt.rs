@@ -408,8 +408,10 @@ impl SignIn {
         now: Timestamp,
     ) {
         let Some(site) = self.sites.by_id(session.user.site) else { return };
-        self.presences.watch_again(site.site.mode, session, contacts, users);
-        self.repeat_presence_later(session, now);
+        let this = self.clone();
+        self.presences.watch_again(site.site.mode, session, contacts, users, move || {
+            this.repeat_presence_later(session, now.max(this.sessions.last_tick()));
+        });
     }
 
     /// After the grace time, the sessions of the watched users are adopted, too, or have ended.
