@@ -632,6 +632,9 @@ impl SignInStore for Blank {
     fn snapshot(&self, _: UserId, _: ResumeFrom, done: Done<Snapshot>) {
         done(Err(StoreError::Overloaded));
     }
+    fn changed_views(&self, _: Vec<(UserId, Position)>, done: Done<(Vec<bool>, Position)>) {
+        done(Err(StoreError::Overloaded));
+    }
 }
 
 impl CallStore for Blank {

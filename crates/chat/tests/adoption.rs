@@ -4,6 +4,7 @@
 use crate::scene;
 
 use chat::*;
+use rand::{Rng, SeedableRng, rngs::StdRng};
 use scene::{Device, Scene, event, to};
 use store::Sqlite;
 
@@ -27,6 +28,16 @@ fn bodies_of(events: &[Delivery]) -> Vec<&str> {
         }
     }
     bodies
+}
+
+/// The client of the session signs in again, if it is there.
+const COME_AGAIN: Refusal = Refusal::GoingAway { retry_after_ms: 0 };
+
+fn bye(scene: &Scene, device: &Device) -> Refusal {
+    match &scene.take(device)[..] {
+        [event!(session::Bye(refusal)) | event!(session::ByeWith { refusal, .. })] => *refusal,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn refresh(scene: &Scene, change: impl FnOnce(&mut Site)) {
@@ -157,6 +168,79 @@ fn a_watch_from_an_earlier_home_shows_nobody_as_gone_who_is_adopted_later() {
     assert_eq!(scene::presences(&scene.take(&ann)), [("bob".to_owned(), Presence::Online)], "as before");
 }
 
+/// A front brings the watches of all its sessions at once.
+#[test]
+fn the_watches_of_a_crowd_are_looked_up_some_at_a_time() {
+    let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+    let devices: Vec<Device> = (0..700)
+        .map(|number| {
+            let user = format!("user-{number}");
+            let handle = scene.hello(Some(&scene.token(&user)), &user, None);
+            scene.store.run();
+            scene.welcomed(handle)
+        })
+        .collect();
+    let records = devices.iter().map(|device| device.welcome.record.clone()).collect();
+    scene.replace_node();
+    scene.node.expect_adoptions();
+    scene.node.adopt(records, scene.now());
+    scene.store.run();
+    for (number, device) in devices.iter().enumerate() {
+        let watched = scene::sub(&format!("user-{}", (number + 1) % devices.len()));
+        scene.node.watch_again(device.session, false, vec![watched], scene.now());
+    }
+    let mut most = scene.store.turns();
+    while scene.store.turns() > 0 {
+        scene.store.turn(0);
+        most = most.max(scene.store.turns());
+    }
+    assert!((64..=300).contains(&most), "{most} reads were queued at once");
+    devices.iter().for_each(|device| drop(scene.take(device)));
+    let busy = [5, 300, 699];
+    for number in busy {
+        scene.command(&devices[number], presence::Command::Set(SetPresence::Busy));
+    }
+    scene.store.run();
+    scene.wait(1_000);
+    scene.store.run();
+    let told: Vec<usize> = (0..devices.len())
+        .filter(|number| {
+            let watched = format!("user-{}", (number + 1) % devices.len());
+            scene::presences(&scene.take(&devices[*number])).contains(&(watched, Presence::Busy))
+        })
+        .collect();
+    assert_eq!(told, busy.map(|number| number - 1));
+    assert_eq!(scene.node.stats().sessions, devices.len() as u64);
+}
+
+#[test]
+fn a_watch_of_the_client_counts_although_an_earlier_one_is_looked_up_after_it() {
+    let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|user| {
+        let handle = scene.hello(Some(&scene.token(user)), user, None);
+        scene.store.run();
+        scene.welcomed(handle)
+    });
+    let records = [&ann, &bob, &cat].map(|device| device.welcome.record.clone());
+    scene.replace_node();
+    scene.node.adopt(records.to_vec(), scene.now());
+    scene.store.run();
+    scene.node.watch_again(ann.session, false, vec![scene::sub("bob")], scene.now());
+    let watch = presence::Command::Watch { contacts: false, users: vec![scene::sub("cat")] };
+    scene.command(&ann, watch);
+    while scene.store.turns() > 0 {
+        scene.store.turn(scene.store.turns() - 1); // the newest first
+    }
+    scene.wait(1_000);
+    scene.take(&ann);
+    for device in [&bob, &cat] {
+        scene.command(device, presence::Command::Set(SetPresence::Busy));
+    }
+    scene.store.run();
+    scene.wait(1_000);
+    assert_eq!(scene::presences(&scene.take(&ann)), [("cat".to_owned(), Presence::Busy)]);
+}
+
 #[test]
 fn a_watch_at_a_new_home_sees_those_who_are_adopted_after_it() {
     let mut scene = scene();
@@ -212,6 +296,210 @@ fn a_session_with_missed_events_resumes() {
     assert_eq!(changes.messages.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["seen"]);
     scene.post(&ann, to("bob"), "m2", "live again").unwrap();
     assert_eq!(bodies_of(&scene.take(&bob)), ["live again"]);
+}
+
+struct Party {
+    ann: Device,
+    laptop: Device,
+    bob: Device,
+    pair: ConversationId,
+    room: ConversationId,
+}
+
+/// The node has committed the change, and died before a front received its event.
+#[test]
+fn a_session_that_missed_one_change_of_any_kind_is_behind() {
+    type Change = fn(&Scene, &Party);
+    let changes: [(&str, Change); 13] = [
+        ("a message", |scene, it| scene.send(&it.bob, to("ann"), "m2", "hello")),
+        ("a marker", |scene, it| {
+            let set = MarkerSet::Read(Seq(2));
+            scene.command(&it.bob, messages::Command::Mark { conversation: it.pair, set });
+        }),
+        ("an edit", |scene, it| {
+            let change = MessageChange::edit("hallo");
+            change_message(scene, it, change);
+        }),
+        ("a reaction", |scene, it| {
+            let change = MessageChange::React { reaction: Reaction::parse("👍").unwrap(), on: true };
+            change_message(scene, it, change);
+        }),
+        ("a draft on another device", |scene, it| {
+            let change = ConversationChange { draft: Some("half".into()), ..Default::default() };
+            let change = messages::Command::ChangeConversation { conversation: it.pair, change };
+            scene.command(&it.laptop, Request::new(1, change));
+        }),
+        ("the end of a contact", |scene, it| {
+            scene.contact(&it.bob, ContactAction::Remove, "ann").unwrap();
+        }),
+        ("an own name on another device", |scene, it| {
+            let name = Some("Bobby".into());
+            scene.command(
+                &it.laptop,
+                Request::new(1, contacts::Command::Rename { user: scene::sub("bob"), name }),
+            );
+        }),
+        ("a message in a room", |scene, it| scene.send(&it.bob, To::Conversation(it.room), "r2", "hello")),
+        ("a new name of a room", |scene, it| {
+            let change = Box::new(RoomChange { name: Some("Cyclists".into()), ..Default::default() });
+            scene.command(&it.bob, Request::new(1, rooms::Command::Change { conversation: it.room, change }));
+        }),
+        ("a removal from a room", |scene, it| change_member(scene, &it.bob, it.room, MemberAction::Remove)),
+        ("a role in a room", |scene, it| {
+            change_member(scene, &it.bob, it.room, MemberAction::SetRole(Role::Moderator));
+        }),
+        ("a room of another device", |scene, it| {
+            let kind = RoomKind::Public;
+            let create = rooms::Command::Create { name: "Walkers".into(), kind, topic: None, alias: None };
+            scene.command(&it.laptop, Request::new(1, create));
+        }),
+        ("the end of a room", |scene, it| {
+            let closing = Box::default();
+            scene.command(&it.bob, Request::new(1, rooms::Command::Close { conversation: it.room, closing }));
+        }),
+    ];
+    for (what, change) in changes {
+        let mut scene = scene();
+        let [ann, laptop, bob, cat] = [("ann", "phone"), ("ann", "laptop"), ("bob", "b"), ("cat", "c")]
+            .map(|(user, device)| scene.sign_in(user, device));
+        let (pair, _) = scene.post(&bob, to("ann"), "m1", "hello").unwrap();
+        scene.post(&ann, to("bob"), "a1", "hello, Bob").unwrap();
+        scene.befriend(&ann, &bob);
+        let kind = RoomKind::Public;
+        let create = rooms::Command::Create { name: "Bikers".into(), kind, topic: None, alias: None };
+        let made = scene.ask(&bob, Request::new(1, create));
+        let [event!(messages::Conversation(room)), ..] = &made[..] else { panic!("{made:?}") };
+        let room = room.id;
+        scene.ask(&ann, Request::new(1, rooms::Command::Join { to: To::Conversation(room) }));
+        let it = Party { ann, laptop, bob, pair, room };
+        scene.wait(2_000);
+        let records = scene.node.write_down();
+        scene.replace_node();
+        scene.node.adopt(records.clone(), scene.now());
+        let all = [&it.ann, &it.laptop, &it.bob, &cat];
+        all.into_iter().for_each(|device| drop(scene.take(device)));
+        assert_eq!(scene.node.stats().behind, 0, "nobody has missed anything before {what}");
+
+        change(&scene, &it);
+        let events: Vec<Delivery> = [&it.laptop, &it.bob].into_iter().flat_map(|by| scene.take(by)).collect();
+        all.into_iter().for_each(|device| drop(scene.take(device)));
+        scene.replace_node();
+        scene.node.adopt(records, scene.now());
+        assert!(matches!(scene.take(&it.ann)[..], [event!(session::Behind)]), "{what}: {events:?}");
+        assert!(scene.take(&cat).is_empty(), "{what}");
+    }
+}
+
+fn change_message(scene: &Scene, it: &Party, change: MessageChange) {
+    let change = messages::Command::Change { conversation: it.pair, seq: Seq(1), change };
+    scene.command(&it.bob, Request::new(1, change));
+}
+
+fn change_member(scene: &Scene, by: &Device, conversation: ConversationId, action: MemberAction) {
+    let change = rooms::Command::ChangeMember { conversation, user: scene::sub("ann"), action };
+    scene.command(by, Request::new(1, change));
+}
+
+/// More than are read together, and one of them has missed something.
+#[test]
+fn of_many_sessions_those_that_missed_something_are_behind() {
+    let mut scene = scene();
+    let devices: Vec<Device> =
+        (0..600).map(|n| scene.sign_in(&format!("user-{n}"), &format!("d{n}"))).collect();
+    let records: Vec<SessionRecord> = devices.iter().map(|device| device.welcome.record.clone()).collect();
+    for (from, to_user) in [(3, 255), (256, 599)] {
+        scene.send(&devices[from], to(&format!("user-{to_user}")), "m", "hello");
+    }
+    devices.iter().for_each(|device| drop(scene.take(device)));
+    scene.replace_node();
+    scene.node.adopt(records, scene.now());
+    let is_behind = |device: &Device| match &scene.take(device)[..] {
+        [] => false,
+        [event!(session::Behind)] => true,
+        other => panic!("{other:?}"),
+    };
+    let behind: Vec<usize> = (0..600).filter(|at| is_behind(&devices[*at])).collect();
+    assert_eq!(behind, [3, 255, 256, 599], "the welcomes of the senders are from before, too");
+    assert_eq!(scene.node.stats().behind, 4);
+}
+
+/// The first front did not hear that the session had ended, because its link was lost. Then the node dies.
+#[test]
+fn no_client_that_moved_to_another_front_is_told_that_it_was_replaced() {
+    for newest_first in [false, true] {
+        let mut scene = scene();
+        let bob = scene.sign_in("bob", "b");
+        let old = scene.sign_in("ann", "phone");
+        let new = scene.sign_in("ann", "phone");
+        let of = |device: &Device| device.welcome.record.clone();
+        scene.take(&old);
+        scene.replace_node();
+        scene.node.adopt(vec![of(&bob)], scene.now());
+        let records = if newest_first { [of(&new), of(&old)] } else { [of(&old), of(&new)] };
+        for record in records {
+            scene.node.adopt(vec![record], scene.now());
+        }
+        let reader = match newest_first {
+            true => {
+                assert_eq!(bye(&scene, &old), COME_AGAIN);
+                assert!(scene.take(&new).is_empty());
+                new
+            }
+            false => {
+                assert_eq!(bye(&scene, &new), COME_AGAIN);
+                let again = scene.sign_in_from("ann", "phone", Some(new.welcome.changes.position));
+                assert_eq!(bye(&scene, &old), Refusal::Replaced);
+                again
+            }
+        };
+        assert_eq!(scene.node.stats().sessions, 2);
+        scene.post(&bob, to("ann"), "m1", "hello").unwrap();
+        assert_eq!(bodies_of(&scene.take(&reader)), ["hello"]);
+    }
+}
+
+/// A front that was away brings its sessions after their users have signed in elsewhere.
+#[test]
+fn a_session_that_comes_late_ends_no_other() {
+    let mut config = scene::config();
+    (config.limits.sessions_per_user, config.limits.sessions_per_site) = (2, 3);
+    let mut scene = Scene::with(Mode::Open, config, Sqlite::in_memory());
+    let late = ["a", "b"].map(|device| scene.sign_in("ann", device));
+    let records = scene.node.release(scene.now());
+    scene.replace_node();
+    let here = ["c", "d"].map(|device| scene.sign_in("ann", device));
+    scene.node.adopt(records, scene.now());
+    late.iter().for_each(|device| assert_eq!(bye(&scene, device), Refusal::Replaced));
+    here.iter().for_each(|device| assert!(scene.take(device).is_empty()));
+    assert_eq!(scene.node.stats().sessions, 2);
+    let bob = scene.sign_in("bob", "b");
+    assert!(scene.take(&bob).is_empty(), "those who were refused hold no place of the site");
+}
+
+/// Whatever the store answers first, the newer connection of the device stays.
+#[test]
+fn a_sign_in_during_the_adoption_of_the_same_device_is_welcomed_and_stays() {
+    for seed in 0..60 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut scene = Scene::with(Mode::Open, scene::config(), Sqlite::by_turns());
+        let handle = scene.hello(Some(&scene.token("ann")), "phone", None);
+        scene.store.run();
+        let old = scene.welcomed(handle);
+        scene.replace_node();
+        scene.node.adopt(vec![old.welcome.record.clone()], scene.now());
+        for _ in 0..rng.random_range(0..4) {
+            let turns = scene.store.turns();
+            scene.store.turn(rng.random_range(0..turns.max(1)));
+        }
+        let handle = scene.hello(Some(&scene.token("ann")), "phone", None);
+        while scene.store.turns() > 0 {
+            scene.store.turn(rng.random_range(0..scene.store.turns()));
+        }
+        let new = scene.welcomed(handle);
+        assert!(scene.take(&new).is_empty(), "seed {seed}");
+        assert!([COME_AGAIN, Refusal::Replaced].contains(&bye(&scene, &old)), "seed {seed}");
+        assert_eq!(scene.node.stats().sessions, 1, "seed {seed}");
+    }
 }
 
 #[test]
@@ -314,10 +602,6 @@ fn a_connection_that_ends_during_the_move_leaves_no_session() {
 
 #[test]
 fn only_sessions_that_may_continue_are_adopted() {
-    let bye = |scene: &Scene, device: &Device| match &scene.take(device)[..] {
-        [event!(session::Bye(refusal)) | event!(session::ByeWith { refusal, .. })] => *refusal,
-        other => panic!("{other:?}"),
-    };
     // The site was closed.
     let mut closed = scene();
     let ann = closed.sign_in("ann", "a");
@@ -352,7 +636,7 @@ fn only_sessions_that_may_continue_are_adopted() {
     twice.replace_node();
     let again = twice.sign_in("ann", "a");
     twice.node.adopt(records, twice.now());
-    assert_eq!(bye(&twice, &ann), Refusal::Replaced);
+    assert_eq!(bye(&twice, &ann), COME_AGAIN);
     assert!(twice.take(&again).is_empty());
     assert_eq!(twice.node.stats().sessions, 1);
 }

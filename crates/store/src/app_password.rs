@@ -257,14 +257,13 @@ fn list(db: &Connection, user: UserId) -> Outcome<Vec<AppPasswordRow>> {
 
 fn missing(db: &Connection, of: &[(UserId, u32)]) -> Outcome<Vec<(UserId, u32)>> {
     let sql = sql!("SELECT 1 FROM app_password WHERE site = $1 AND user = $2 AND number = $3");
-    let mut statement = db.prepare_cached(sql)?;
-    let mut missing = Vec::new();
-    for (user, number) in of {
-        if !statement.exists(params![user.site.0, user.num, number])? {
-            missing.push((*user, *number));
-        }
-    }
-    Ok(missing)
+    let mut exists = vec![false; of.len()];
+    let values = of.iter().map(|(user, number)| [user.site.0, user.num, *number]);
+    db.prepare_cached(sql)?.query_each(values, |at, _| {
+        exists[at] = true;
+        Ok(())
+    })?;
+    Ok(of.iter().zip(exists).filter(|(_, exists)| !exists).map(|(one, _)| *one).collect())
 }
 
 fn ended(db: &Connection) -> Outcome<Vec<(UserId, u32)>> {

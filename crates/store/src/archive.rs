@@ -211,7 +211,7 @@ pub(crate) fn find(
     id: ConversationId,
     name: &MessageName,
 ) -> Outcome<Result<StoredMessage, Refusal>> {
-    let db = batch.settle(Scope::One(id))?;
+    let db = batch.settle(&Scope::One(id))?;
     let position = match (name, id.other(reader)) {
         (MessageName::Seq(seq), _) => return message::one(&db, reader, id, *seq),
         (MessageName::Position(position), _) => Some(*position),

@@ -153,6 +153,20 @@ pub(crate) fn relation(db: &Connection, a: UserId, b: UserId) -> Outcome<Relatio
     Ok(Relation { of_a: side(db, a, b)?, of_b: side(db, b, a)? })
 }
 
+/// The relation to each of these users.
+pub(crate) fn relations(db: &Connection, user: UserId, others: &[UserId]) -> Outcome<Vec<Relation>> {
+    let mut found = vec![Relation { of_a: Side::NONE, of_b: Side::NONE }; others.len()];
+    let both = |other: &UserId| [[user.num, other.num], [other.num, user.num]];
+    let keys = others.iter().flat_map(both).map(|[of, other]| [user.site.0, of, other]);
+    db.prepare_cached(SIDE)?.query_each(keys, |at, row| {
+        let relation = &mut found[at / 2];
+        let side = if at % 2 == 0 { &mut relation.of_a } else { &mut relation.of_b };
+        *side = of_code(row.get(0)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 pub(crate) fn pair(db: &Connection, a: UserId, b: UserId) -> Outcome<ContactPair> {
     Ok(ContactPair { relation: relation(db, a, b)?, notes: [note(db, a, b)?, note(db, b, a)?] })
 }
@@ -168,10 +182,13 @@ fn note(db: &Connection, user: UserId, other: UserId) -> Outcome<Option<ContactN
     Ok((!note.is_empty()).then_some(note))
 }
 
+const SIDE: &str = sql!("SELECT state FROM contact WHERE site = $1 AND user = $2 AND other = $3");
+
 fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<Side> {
-    let sql = sql!("SELECT state FROM contact WHERE site = $1 AND user = $2 AND other = $3");
-    let found =
-        db.prepare_cached(sql)?.query_row([user.site.0, user.num, other.num], |row| row.get(0)).optional()?;
+    let found = db
+        .prepare_cached(SIDE)?
+        .query_row([user.site.0, user.num, other.num], |row| row.get(0))
+        .optional()?;
     Ok(found.map_or(Side::NONE, of_code))
 }
 

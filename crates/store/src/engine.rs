@@ -284,6 +284,33 @@ impl Statement<'_> {
         Ok(Mapped { rows: self.query(values)?, read })
     }
 
+    /// Calls `read` with each row that the query has for each of `all`, and with the index of these values. PostgreSQL answers all of
+    /// them in one round trip, and in any order. Only for a `SELECT` that writes nothing.
+    pub(crate) fn query_each<P: Params>(
+        &mut self,
+        all: impl IntoIterator<Item = P>,
+        mut read: impl FnMut(usize, &Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Statement::Sqlite(statement) => {
+                for (at, values) in all.into_iter().enumerate() {
+                    values.bind(statement)?;
+                    let mut rows = statement.raw_query();
+                    while let Some(row) = rows.next()? {
+                        read(at, &Row::Sqlite(row))?;
+                    }
+                }
+            }
+            Statement::Postgres(statement) => {
+                let mut rows = statement.query_each(all)?;
+                while let Some((at, row)) = rows.next_of_each()? {
+                    read(at, &Row::Postgres(row))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     pub(crate) fn exists(&mut self, values: impl Params) -> Result<bool> {
         Ok(self.query(values)?.next()?.is_some())

@@ -9,19 +9,41 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::mem;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::Connection;
 use chat::{ConversationId, UserId};
 
 /// The rows of direct conversations that a read needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
     Nothing,
     One(ConversationId),
     /// All of a user.
     Of(UserId),
+    /// All of these users, who are sorted.
+    OfEach(Arc<[UserId]>),
     All,
+}
+
+impl Scope {
+    pub(crate) fn of_each(users: impl Iterator<Item = UserId>) -> Scope {
+        let mut users: Vec<UserId> = users.collect();
+        users.sort_unstable();
+        users.dedup();
+        Scope::OfEach(users.into())
+    }
+
+    pub(crate) fn has(&self, id: ConversationId) -> bool {
+        let is_of = |is_one: &dyn Fn(&UserId) -> bool| id.pair().is_some_and(|pair| pair.iter().any(is_one));
+        match self {
+            Scope::Nothing => false,
+            Scope::One(one) => *one == id,
+            Scope::Of(user) => is_of(&|member| member == user),
+            Scope::OfEach(users) => is_of(&|member| users.binary_search(member).is_ok()),
+            Scope::All => true,
+        }
+    }
 }
 
 /// A connection on which the rows of a [`Scope`] are not late.
@@ -138,11 +160,12 @@ impl Late {
     }
 
     /// Remembers that somebody reads these rows.
-    pub(crate) fn note_read(&self, scope: Scope) {
+    pub(crate) fn note_read(&self, scope: &Scope) {
         let mut rows = self.lock();
         match scope {
-            Scope::One(id) => _ = rows.read.conversations.insert(id),
-            Scope::Of(user) => _ = rows.read.users.insert(user),
+            Scope::One(id) => _ = rows.read.conversations.insert(*id),
+            Scope::Of(user) => _ = rows.read.users.insert(*user),
+            Scope::OfEach(users) => rows.read.users.extend(users.iter()),
             Scope::Nothing | Scope::All => {}
         }
         if rows.read.users.len() + rows.read.conversations.len() > MOST_ASKED {
@@ -156,16 +179,18 @@ impl Late {
     }
 
     /// The late rows of a scope, in their order.
-    pub(crate) fn of(&self, scope: Scope) -> Vec<ConversationId> {
+    pub(crate) fn of(&self, scope: &Scope) -> Vec<ConversationId> {
         let rows = self.lock();
         let is_late = |id: &ConversationId| rows.spans.get(id).is_some_and(|span| span.until == NOT_YET);
         let mut found: Vec<ConversationId> = match scope {
             Scope::Nothing => Vec::new(),
-            Scope::One(id) => [id].into_iter().filter(is_late).collect(),
-            Scope::Of(user) => rows.of(user).filter(is_late).collect(),
+            Scope::One(id) => [*id].into_iter().filter(is_late).collect(),
+            Scope::Of(user) => rows.of(*user).filter(is_late).collect(),
+            Scope::OfEach(users) => users.iter().flat_map(|user| rows.of(*user)).filter(is_late).collect(),
             Scope::All => rows.spans.keys().copied().filter(is_late).collect(),
         };
         found.sort_unstable();
+        found.dedup(); // both members may be in the scope
         found
     }
 
@@ -245,12 +270,14 @@ impl Snapshot<'_> {
     }
 
     /// Whether a row of the scope is late in the snapshot.
-    pub(crate) fn lacks(&self, scope: Scope) -> bool {
+    pub(crate) fn lacks(&self, scope: &Scope) -> bool {
         let rows = self.late.lock();
+        let lacks_of = |user: &UserId| rows.of(*user).any(|id| self.is_late(&rows, id));
         match scope {
             Scope::Nothing => false,
-            Scope::One(id) => self.is_late(&rows, id),
-            Scope::Of(user) => rows.of(user).any(|id| self.is_late(&rows, id)),
+            Scope::One(id) => self.is_late(&rows, *id),
+            Scope::Of(user) => lacks_of(user),
+            Scope::OfEach(users) => users.iter().any(lacks_of),
             Scope::All => rows.spans.keys().any(|id| self.is_late(&rows, *id)),
         }
     }
@@ -282,7 +309,7 @@ mod tests {
         ConversationId::direct(user(a), user(b)).expect("two users")
     }
 
-    fn lacks(late: &Late, scope: Scope, position: u64) -> bool {
+    fn lacks(late: &Late, scope: &Scope, position: u64) -> bool {
         let mut snapshot = late.snapshot(0);
         snapshot.is_of(position);
         snapshot.lacks(scope)
@@ -294,12 +321,12 @@ mod tests {
         let mut old = late.snapshot(1);
         old.is_of(11);
         late.add([pair(1, 2)].into_iter(), 10);
-        assert!(!lacks(&late, Scope::Of(user(1)), 9), "the message came later than the snapshot");
-        assert!(lacks(&late, Scope::Of(user(1)), 10) && lacks(&late, Scope::One(pair(1, 2)), 12));
-        assert!(!lacks(&late, Scope::Of(user(3)), 12) && !lacks(&late, Scope::One(pair(1, 3)), 12));
+        assert!(!lacks(&late, &Scope::Of(user(1)), 9), "the message came later than the snapshot");
+        assert!(lacks(&late, &Scope::Of(user(1)), 10) && lacks(&late, &Scope::One(pair(1, 2)), 12));
+        assert!(!lacks(&late, &Scope::Of(user(3)), 12) && !lacks(&late, &Scope::One(pair(1, 3)), 12));
         late.settle([pair(1, 2)].into_iter(), 20);
-        assert!(!lacks(&late, Scope::All, 20));
-        assert!(old.lacks(Scope::All), "another reader still has the older snapshot");
+        assert!(!lacks(&late, &Scope::All, 20));
+        assert!(old.lacks(&Scope::All), "another reader still has the older snapshot");
         drop(old);
         late.settle([].into_iter(), 21);
         assert!(late.lock().spans.is_empty() && late.lock().members.is_empty());
@@ -313,12 +340,12 @@ mod tests {
         let mut before = late.snapshot(0);
         before.is_of(10);
         late.settle([pair(1, 2)].into_iter(), 10);
-        assert!(before.lacks(Scope::Of(user(1))) && before.lacks(Scope::One(pair(1, 2))));
+        assert!(before.lacks(&Scope::Of(user(1))) && before.lacks(&Scope::One(pair(1, 2))));
         let mut after = late.snapshot(1);
         after.is_of(10);
-        assert!(!after.lacks(Scope::All));
+        assert!(!after.lacks(&Scope::All));
         late.settle([].into_iter(), 10);
-        assert!(before.lacks(Scope::All), "it is still open");
+        assert!(before.lacks(&Scope::All), "it is still open");
         drop((before, after));
         late.settle([].into_iter(), 10);
         assert!(late.lock().spans.is_empty());
@@ -331,17 +358,32 @@ mod tests {
         late.add([pair(1, 2)].into_iter(), 10);
         late.settle([pair(1, 2)].into_iter(), 20);
         late.add([pair(1, 2)].into_iter(), 30);
-        assert_eq!(late.of(Scope::Of(user(2))), [pair(1, 2)]);
+        assert_eq!(late.of(&Scope::Of(user(2))), [pair(1, 2)]);
         drop(snapshot);
         late.settle([pair(1, 2)].into_iter(), 40);
-        assert!(!lacks(&late, Scope::All, 40) && late.of(Scope::All).is_empty());
+        assert!(!lacks(&late, &Scope::All, 40) && late.of(&Scope::All).is_empty());
+    }
+
+    #[test]
+    fn a_row_of_one_of_many_users_is_late_for_all_of_them() {
+        let late = Late::new(1);
+        late.add([pair(1, 2), pair(3, 4)].into_iter(), 10);
+        let of = |users: [u32; 3]| Scope::of_each(users.into_iter().map(user));
+        assert!(lacks(&late, &of([7, 1, 2]), 12) && !lacks(&late, &of([7, 1, 2]), 9));
+        assert!(!lacks(&late, &of([5, 6, 7]), 12));
+        assert_eq!(late.of(&of([2, 1, 1])), [pair(1, 2)]);
+        assert!(of([4, 9, 8]).has(pair(3, 4)) && !of([4, 9, 8]).has(pair(1, 2)));
+        late.note_read(&of([1, 5, 6]));
+        assert!(late.is_read(pair(1, 2)) && late.is_read(pair(6, 8)) && !late.is_read(pair(3, 4)));
+        late.settle([pair(1, 2)].into_iter(), 20);
+        assert!(!lacks(&late, &of([7, 1, 2]), 20));
     }
 
     #[test]
     fn what_is_read_is_written_with_each_message_for_a_while() {
         let late = Late::new(1);
-        late.note_read(Scope::Of(user(1)));
-        late.note_read(Scope::One(pair(3, 4)));
+        late.note_read(&Scope::Of(user(1)));
+        late.note_read(&Scope::One(pair(3, 4)));
         assert!(late.is_read(pair(1, 2)) && late.is_read(pair(3, 4)) && !late.is_read(pair(2, 4)));
         late.age();
         assert!(late.is_read(pair(1, 2)));
@@ -354,7 +396,7 @@ mod tests {
         let late = Late::new(1);
         late.add([pair(1, 2), pair(3, 4)].into_iter(), 10);
         late.restart(&HashSet::from([pair(3, 4), pair(5, 6)]), 12);
-        assert_eq!(late.of(Scope::All), [pair(3, 4), pair(5, 6)]);
-        assert!(lacks(&late, Scope::One(pair(5, 6)), 1));
+        assert_eq!(late.of(&Scope::All), [pair(3, 4), pair(5, 6)]);
+        assert!(lacks(&late, &Scope::One(pair(5, 6)), 1));
     }
 }

@@ -16,7 +16,7 @@ use crate::writer::{After, Batch, CALM, Write, release_pages};
 
 /// A queued read.
 pub(crate) trait Read: Send {
-    /// The rows that must not be late.
+    /// The rows that must not be late. Cheap: it is called some times.
     fn scope(&self) -> Scope;
     fn perform(&mut self, db: &Settled<'_>) -> Outcome<()>;
     /// Called once, without an open transaction. Returns a read that must run next, in a newer snapshot.
@@ -47,7 +47,7 @@ where
     D: FnOnce(Result<T, StoreError>) -> Option<Box<dyn Read>> + Send,
 {
     fn scope(&self) -> Scope {
-        self.scope
+        self.scope.clone()
     }
 
     fn perform(&mut self, db: &Settled<'_>) -> Outcome<()> {
@@ -116,7 +116,7 @@ pub(crate) fn perform_some(
     for job in jobs {
         outcomes.push(match &failed {
             Some(fault) => Performed::Ended(Err(fault.to_store_error())),
-            None if snapshot.lacks(job.scope()) => Performed::Lacking,
+            None if snapshot.lacks(&job.scope()) => Performed::Lacking,
             None => {
                 let outcome = job.perform(&Settled::trust(db));
                 Performed::Ended(outcome.map_err(|fault: Fault| fault.to_store_error()))
@@ -134,7 +134,7 @@ pub(crate) fn perform_some(
 
 /// Has the writer write the rows of the read, which follows in a newer snapshot.
 pub(crate) fn settle_before(shared: &Arc<Shared>, read: Box<dyn Read>) {
-    shared.late.note_read(read.scope());
+    shared.late.note_read(&read.scope());
     shared.write(Box::new(Settling { read, is_done: false }), 0);
 }
 
@@ -146,12 +146,12 @@ struct Settling {
 
 impl Write for Settling {
     fn apply(&mut self, batch: &mut Batch<'_>) -> Outcome<()> {
-        batch.settle(self.read.scope()).map(drop)
+        batch.settle(&self.read.scope()).map(drop)
     }
 
     /// On a full disk, reads go on.
     fn rescue(&mut self, batch: &mut Batch<'_>) -> bool {
-        self.is_done = batch.read_alone(self.read.scope(), |db| self.read.perform(db));
+        self.is_done = batch.read_alone(&self.read.scope(), |db| self.read.perform(db));
         self.is_done
     }
 

@@ -77,6 +77,42 @@ fn waiting(db: &Settled<'_>, user: UserId) -> Outcome<Waiting> {
     })
 }
 
+/// Whether the difference of each view since its position has anything, and the position of all answers. Call in a transaction.
+///
+/// Each condition of [`CHANGED`] contains one of [`difference`] and of the functions that it calls. A few contain more: a room request
+/// that is hidden, a room or a user who was removed. So a view without a change may pass for changed, and never the other way round.
+pub(crate) fn changed_views(
+    db: &Settled<'_>,
+    views: &[(UserId, Position)],
+) -> Outcome<(Vec<bool>, Position)> {
+    let epoch = meta::epoch(db)?;
+    let now = meta::position(db, epoch)?;
+    // A position of another history, or of the future, gets a first page.
+    let is_strange = |seen: &Position| seen.epoch != epoch || seen.number > now.number;
+    let mut changed: Vec<bool> = views.iter().map(|(_, seen)| is_strange(seen)).collect();
+    let unknown = |at: &usize| !changed[*at] && views[*at].1 != now;
+    let unknown: Vec<usize> = (0..views.len()).filter(unknown).collect();
+    let values = unknown.iter().map(|at| {
+        let (user, seen) = views[*at];
+        [i64::from(user.site.0), user.num.into(), seen.number as i64, MOST_RENAMED as i64]
+    });
+    db.prepare_cached(CHANGED)?.query_each(values, |at, _| {
+        changed[unknown[at]] = true;
+        Ok(())
+    })?;
+    Ok((changed, now))
+}
+
+/// A row if the view of the user $2 of the site $1 has changed since the position $3. At most $4 users are renamed in a difference.
+///
+/// The order of its conditions: conversations as the lower and the higher member ([`conversation::each`]), rooms ([`room_changed_since`]),
+/// contacts ([`contact::changed_since`]), room requests ([`add_room_requests`]), users who are renamed ([`erase::under_way`]).
+const CHANGED: &str = sql!(concat!(
+    "SELECT 1 WHERE EXISTS (SELECT 1 FROM conversation        WHERE site = $1 AND key BETWEEN $2 << 32 AND ($2 << 32) + 4294967295 AND low_changed > $3)      OR EXISTS (SELECT 1 FROM conversation",
+    indexed_by!("conversation_high"),
+    " WHERE site = $1 AND (key & 4294967295) = $2 AND high_changed > $3)      OR EXISTS (SELECT 1 FROM membership mine WHERE site = $1 AND user = $2 AND (changed > $3 OR state < 8        AND EXISTS (SELECT 1 FROM room WHERE site = $1 AND key = mine.room AND (position > $3 OR changed > $3))))      OR EXISTS (SELECT 1 FROM contact WHERE site = $1 AND user = $2 AND changed > $3 AND changed > 0)      OR EXISTS (SELECT 1 FROM room_request WHERE site = $1 AND user = $2 AND changed > $3)      OR EXISTS (SELECT 1 FROM erasure WHERE site = $1 AND former <> '' AND user <> $2 LIMIT 1 OFFSET $4)      OR EXISTS (SELECT 1 FROM erasure other WHERE site = $1 AND former <> '' AND user <> $2        AND (EXISTS (SELECT 1 FROM conversation WHERE site = $1 AND key = CASE WHEN other.user < $2               THEN (other.user << 32) + $2 ELSE ($2 << 32) + other.user END)          OR EXISTS (SELECT 1 FROM membership theirs JOIN membership mine ON mine.site = $1 AND mine.user = $2               AND mine.room = theirs.room WHERE theirs.site = $1 AND theirs.user = other.user)))"
+));
+
 /// None if so much has changed that a first page is the better answer.
 fn difference(
     db: &Settled<'_>,

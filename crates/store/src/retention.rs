@@ -21,7 +21,7 @@ impl RetentionStore for Sqlite {
     fn trim(&self, site: SiteId, after: Option<u64>, trim: Trim, limit: u32, done: Done<Trimmed>) {
         let slice = move |batch: &mut Batch<'_>| {
             batch.name_position();
-            batch.settle(Scope::All)?;
+            batch.settle(&Scope::All)?;
             slice(batch.db, site, after, &trim, limit)
         };
         self.shared.write_patiently(writer::write(slice, |outcome, _| done(outcome)));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chat::{
-    AppPasswordUser, Done, Met, ResumeFrom, SignInStore, SiteId, Snapshot, Timestamp, TokenUser, UserId,
-    UserRow,
+    AppPasswordUser, Done, Met, Position, ResumeFrom, SignInStore, SiteId, Snapshot, Timestamp, TokenUser,
+    UserId, UserRow,
 };
 
 use crate::contact::packed;
@@ -102,6 +102,11 @@ impl SignInStore for Sqlite {
         let done = move |outcome: Result<View, _>| done(outcome.map(|view| view.snapshot));
         let then = packed::after(&self.shared, user, |view| view.unpacked, done);
         self.shared.read(reader::read(Scope::Of(user), read, then));
+    }
+
+    fn changed_views(&self, views: Vec<(UserId, Position)>, done: Done<(Vec<bool>, Position)>) {
+        let scope = Scope::of_each(views.iter().map(|(user, _)| *user));
+        self.read_settled(scope, move |db| resume::changed_views(db, &views), done);
     }
 }
 

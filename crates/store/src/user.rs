@@ -312,16 +312,37 @@ macro_rules! columns {
     };
 }
 
+const BY_SUB: &str = sql!(concat!("SELECT ", columns!(), " FROM user WHERE site = $1 AND sub = $2"));
+const BY_ID: &str = sql!(concat!("SELECT ", columns!(), " FROM user WHERE site = $1 AND num = $2"));
+
 pub(crate) fn by_sub(db: &Connection, site: SiteId, sub: &Sub) -> Outcome<Option<UserRow>> {
-    let sql = sql!(concat!("SELECT ", columns!(), " FROM user WHERE site = $1 AND sub = $2"));
-    let found = db.prepare_cached(sql)?.query_row(params![site.0, sub.as_str()], |r| row(site, r));
+    let found = db.prepare_cached(BY_SUB)?.query_row(params![site.0, sub.as_str()], |r| row(site, r));
     Ok(found.optional()?)
 }
 
 pub(crate) fn by_id(db: &Connection, id: UserId) -> Outcome<Option<UserRow>> {
-    let sql = sql!(concat!("SELECT ", columns!(), " FROM user WHERE site = $1 AND num = $2"));
-    let found = db.prepare_cached(sql)?.query_row(params![id.site.0, id.num], |r| row(id.site, r));
+    let found = db.prepare_cached(BY_ID)?.query_row(params![id.site.0, id.num], |r| row(id.site, r));
     Ok(found.optional()?)
+}
+
+/// Users by sub, as [`by_ids`].
+pub(crate) fn by_subs(db: &Connection, site: SiteId, subs: &[Sub]) -> Outcome<Vec<UserRow>> {
+    let mut found = vec![None; subs.len()];
+    db.prepare_cached(BY_SUB)?.query_each(subs.iter().map(|sub| (site.0, sub.as_str())), |at, r| {
+        found[at] = Some(row(site, r)?);
+        Ok(())
+    })?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The users of these ids who exist, in the order of the ids.
+pub(crate) fn by_ids(db: &Connection, ids: &[UserId]) -> Outcome<Vec<UserRow>> {
+    let mut found = vec![None; ids.len()];
+    db.prepare_cached(BY_ID)?.query_each(ids.iter().map(|id| [id.site.0, id.num]), |at, r| {
+        found[at] = Some(row(ids[at].site, r)?);
+        Ok(())
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Reads only the index, which has the sub as part of the primary key.

@@ -484,14 +484,9 @@ impl<'c> Batch<'c> {
     }
 
     /// Writes the late rows of a scope.
-    pub(crate) fn settle(&mut self, scope: Scope) -> Outcome<Settled<'c>> {
+    pub(crate) fn settle(&mut self, scope: &Scope) -> Outcome<Settled<'c>> {
         let mut rows = self.late.of(scope);
-        rows.extend(self.state.newly_late.iter().filter(|id| match scope {
-            Scope::Nothing => false,
-            Scope::One(one) => one == **id,
-            Scope::Of(user) => conversation::side_of(**id, user).is_some(),
-            Scope::All => true,
-        }));
+        rows.extend(self.state.newly_late.iter().filter(|id| scope.has(**id)));
         rows.into_iter().try_for_each(|id| self.settle_one(id))?;
         Ok(Settled::trust(self.db))
     }
@@ -499,7 +494,7 @@ impl<'c> Batch<'c> {
     /// Reads rows of a scope without writing them to the disk. Call without an open transaction.
     pub(crate) fn read_alone(
         &mut self,
-        scope: Scope,
+        scope: &Scope,
         read: impl FnOnce(&Settled<'_>) -> Outcome<()>,
     ) -> bool {
         let read = self.begin().and_then(|()| read(&self.settle(scope)?));
@@ -532,7 +527,7 @@ impl<'c> Batch<'c> {
 
     fn settle_every_row(&mut self) -> Outcome<()> {
         self.begin()?;
-        self.settle(Scope::All)?;
+        self.settle(&Scope::All)?;
         (self.state.sweep, self.state.sweeps) = (None, false);
         self.state.viewed = self.state.number;
         meta::set_viewed(self.db, self.state.viewed)?;

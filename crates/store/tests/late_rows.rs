@@ -78,6 +78,28 @@ fn a_message_is_read_at_once_and_its_row_is_written_for_the_read() {
 }
 
 #[test]
+fn a_question_about_many_views_waits_for_the_late_rows_of_all_of_them() {
+    let directory = Directory::quick();
+    let store = open(&directory.file());
+    let (site, [ann, bob, carl]) = three(&store);
+    let [dora, eve] = ["dora", "eve"].map(|name| put(&store, site, name));
+    for n in 0..2 {
+        say(&store, ann, bob, &format!("b{n}"), "x");
+        say(&store, carl, dora, &format!("d{n}"), "x");
+    }
+    let before = snapshot(&store, eve, None).position;
+    say(&store, ann, bob, "b2", "x");
+    say(&store, carl, dora, "d2", "x");
+    assert_eq!(in_the_file(&directory.file(), ann, bob), 1, "the row is late");
+    let (changed, now) = asking::changed_views(&store, &[(eve, before), (bob, before), (eve, before)]);
+    assert_eq!((changed, now.number), (vec![false, true, false], before.number + 2));
+    assert_eq!(in_the_file(&directory.file(), ann, bob), 3);
+    assert_eq!(in_the_file(&directory.file(), carl, dora), 1, "nobody has asked for this one");
+    say(&store, ann, bob, "b3", "x");
+    assert_eq!(in_the_file(&directory.file(), ann, bob), 4, "what is read is written with its messages");
+}
+
+#[test]
 fn after_a_crash_the_rows_are_made_again_from_the_log() {
     let directory = Directory::quick();
     let store = open(&directory.file());

@@ -405,7 +405,7 @@ impl Subject {
                 };
                 let answer = tested.answer(
                     |plain| plain.snapshot(*user, from),
-                    |store| ask(|done| store.snapshot(*user, from, done)),
+                    |store| asking::snapshot_from(store, *user, from),
                 );
                 (format!("{answer:?}"), Some(answer.position))
             }

@@ -356,7 +356,7 @@ impl Pair {
             _ => {
                 let told = [0, 1].map(|at| {
                     let from = since(Some(self.position[at]));
-                    let mut view = ask(|done| self.stores()[at].snapshot(user, from, done));
+                    let mut view = asking::snapshot_from(self.stores()[at], user, from);
                     view.left.sort_unstable_by_key(|(id, _)| *id);
                     without_epoch(&say(view))
                 });

@@ -17,6 +17,7 @@
 //! | recent users, relations, contact lists | `users/cache.rs` | key | while in use, bounded |
 //! | presence that waits for the next round | `presence/mod.rs` | –; under the lock of a user's shard | bounded |
 //! | watches of presence | `presence/watch.rs` | session, then watched user: these two may be held together | while watching |
+//! | watches from another node that are not looked up yet | `presence/watch.rs` | – | one for each adopted session |
 //! | pending contact changes | `contacts/mod.rs` | – | while pending |
 //! | pending and shown notices | `notifications/queue.rs` | – | bounded |
 //! | the end of the next sanction | `moderation/mod.rs` | – | always |

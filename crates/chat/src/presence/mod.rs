@@ -28,7 +28,7 @@ pub use command::{Command, RELAY_BYTES};
 use smallvec::SmallVec;
 
 use crate::presence::store::PresenceStore;
-use crate::presence::watch::Watches;
+use crate::presence::watch::{Restores, Watches};
 use crate::privacy::SetPresence;
 use crate::privacy::{Audience, Privacy};
 use crate::session::admission::Admission;
@@ -221,6 +221,7 @@ pub(crate) struct News {
 pub(crate) struct Presences {
     news: PresenceQueue,
     watches: Watches,
+    restores: Mutex<Restores>,
     users: Arc<Users>,
     sessions: Arc<Sessions>,
     store: Arc<dyn PresenceStore>,
@@ -242,6 +243,7 @@ impl Presences {
         Presences {
             news: PresenceQueue::default(),
             watches: Watches::new(),
+            restores: Mutex::default(),
             users,
             sessions,
             store,

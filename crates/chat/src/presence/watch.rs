@@ -1,7 +1,7 @@
 //! Watches: the users whose presence a session displays.
 
 use crate::presence::Event;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,27 @@ use crate::{
 };
 
 const SHARDS: usize = 32;
+/// Watches from another node whose users are looked up at the same time; others wait. A front brings all of its watches at once, and they
+/// must not fill the store's queue.
+const RESTORED_AT_ONCE: usize = 256;
+
+/// Watches from another node.
+#[derive(Default)]
+pub(crate) struct Restores {
+    /// At most one for each adopted session.
+    waiting: VecDeque<Restore>,
+    running: usize,
+    /// A thread is beginning look-ups. It also begins those that become possible meanwhile.
+    is_beginning: bool,
+}
+
+struct Restore {
+    mode: Mode,
+    session: SessionId,
+    order: Order,
+    users: Vec<Sub>,
+    then: Box<dyn FnOnce() + Send>,
+}
 
 /// Both directions: from a session to its watched users, and from a user to the watching sessions. A
 /// session's shard is locked first, then a watched user's shard within that lock.
@@ -235,53 +256,121 @@ impl Presences {
             return;
         }
         let order = self.watches.order(session.handle);
-        let done = self.then::<Vec<UserRow>>(move |this, rows| {
-            let Ok(rows) = rows else { return this.cannot_watch(session) };
-            let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
-            let watcher = this.clone();
-            this.users.with_relations(session.user, &ids, move |relations| {
-                let Ok(relations) = relations else { return watcher.cannot_watch(session) };
-                let may_see = |row: &UserRow, relation| {
-                    let newest = watcher.users.recent().relation(session.user, row.id).unwrap_or(relation);
-                    sight(mode, newest.a_views_b(), watcher.users.privacy_of(row)).presence
-                };
-                let users: Vec<(UserId, bool)> = rows
-                    .iter()
-                    .zip(relations)
-                    .map(|(row, relation)| (row.id, may_see(row, relation)))
-                    .collect();
-                if watcher.watches.replace(session, order, &users)
-                    && watcher.sessions.lock(session.user).session(session.user, session.handle).is_none()
-                {
-                    watcher.watches.forget(session.handle);
-                }
-            });
+        let done = self.then::<Vec<UserRow>>(move |this, rows| match rows {
+            Ok(rows) => {
+                let rows = rows.into_iter().map(Arc::new).collect();
+                this.watch_silently(mode, session, order, rows, || ());
+            }
+            Err(_) => this.cannot_watch(session),
         });
         self.store.users_by_id(watched, done);
     }
 
-    /// [`adopt_watches`](Self::adopt_watches), with the users by name.
+    /// [`adopt_watches`](Self::adopt_watches), with the users by name. `then` is called once, perhaps on a thread of the store.
     pub(crate) fn watch_again(
         self: &Arc<Self>,
         mode: Mode,
         session: SessionId,
         contacts: bool,
         users: Vec<Sub>,
+        then: impl FnOnce() + Send + 'static,
     ) {
-        if users.is_empty() {
-            self.watches.forget(session.handle);
-            return self.adopt_watches(mode, session, contacts, Vec::new());
-        }
         // Before the look-up, so that no change of a contact is missed during it.
         self.sessions.lock(session.user).watch_contacts(session.user, session.handle, contacts);
+        if users.is_empty() {
+            self.watches.forget(session.handle);
+            return then();
+        }
+        // Now, so that a later `watch` of the client counts, whenever the look-up ends.
+        let order = self.watches.order(session.handle);
+        self.restores().waiting.push_back(Restore { mode, session, order, users, then: Box::new(then) });
+        self.restore_waiting();
+    }
+
+    fn restore_waiting(self: &Arc<Self>) {
+        if std::mem::replace(&mut self.restores().is_beginning, true) {
+            return;
+        }
+        loop {
+            let mut restores = self.restores();
+            let next = match restores.running < RESTORED_AT_ONCE {
+                true => restores.waiting.pop_front(),
+                false => None,
+            };
+            let Some(next) = next else {
+                restores.is_beginning = false;
+                return;
+            };
+            restores.running += 1;
+            drop(restores);
+            self.restore(next);
+        }
+    }
+
+    fn restore(self: &Arc<Self>, one: Restore) {
+        let Restore { mode, session, order, users, then } = one;
         let this = self.clone();
+        let ends = move |this: &Arc<Presences>| {
+            then();
+            this.restores().running -= 1;
+            this.restore_waiting();
+        };
         self.users.with_users(session.user, users, move |rows| match rows {
-            Ok(rows) => {
-                let ids = rows.iter().map(|row| row.id).filter(|id| *id != session.user).collect();
-                this.adopt_watches(mode, session, contacts, ids);
+            Ok(mut rows) => {
+                rows.retain(|row| row.id != session.user);
+                let watcher = this.clone();
+                this.watch_silently(mode, session, order, rows, move || ends(&watcher));
             }
-            Err(_) => this.cannot_watch(session),
+            Err(_) => {
+                this.cannot_watch(session);
+                ends(&this);
+            }
         });
+    }
+
+    /// Begins to watch without an answer. `then` is called once.
+    fn watch_silently(
+        self: &Arc<Self>,
+        mode: Mode,
+        session: SessionId,
+        order: Order,
+        rows: Vec<Arc<UserRow>>,
+        then: impl FnOnce() + Send + 'static,
+    ) {
+        let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
+        let watcher = self.clone();
+        self.users.with_relations(session.user, &ids, move |relations| {
+            match relations {
+                Ok(relations) => watcher.take_watches(mode, session, order, &rows, &relations),
+                Err(_) => watcher.cannot_watch(session),
+            }
+            then();
+        });
+    }
+
+    fn take_watches(
+        &self,
+        mode: Mode,
+        session: SessionId,
+        order: Order,
+        rows: &[Arc<UserRow>],
+        relations: &[Relation],
+    ) {
+        let may_see = |row: &UserRow, relation: &Relation| {
+            let newest = self.users.recent().relation(session.user, row.id).unwrap_or(*relation);
+            sight(mode, newest.a_views_b(), self.users.privacy_of(row)).presence
+        };
+        let users: Vec<(UserId, bool)> =
+            rows.iter().zip(relations).map(|(row, relation)| (row.id, may_see(row, relation))).collect();
+        if self.watches.replace(session, order, &users)
+            && self.sessions.lock(session.user).session(session.user, session.handle).is_none()
+        {
+            self.watches.forget(session.handle);
+        }
+    }
+
+    fn restores(&self) -> MutexGuard<'_, Restores> {
+        self.restores.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the session, because the client would show old presence forever. It reconnects and sends its

@@ -111,12 +111,6 @@ impl Sessions {
         self.table.which(users)
     }
 
-    /// Whether the user is connected with this device.
-    pub(crate) fn has_device(&self, user: UserId, device: u64) -> bool {
-        let mut shard = self.lock(user);
-        shard.user(user).is_some_and(|user| user.sessions.iter().any(|session| session.device == device))
-    }
-
     pub(crate) fn tick(&self, now: Timestamp) {
         self.last_tick.store(now.0, Ordering::Relaxed);
     }

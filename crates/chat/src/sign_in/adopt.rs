@@ -14,8 +14,7 @@ use crate::session::record::{SessionRecord, Taken};
 use crate::session::{Completion, ContactWatch, Hold, Session, Shard, SignedInBy, StandingHere, State};
 use crate::sign_in::SignIn;
 use crate::site::live::LiveSite;
-use crate::{Refusal, Request, SessionHandle, SessionId, Snapshot, Sub, Timestamp, UserId, UserRow};
-use smallvec::SmallVec;
+use crate::{Position, Refusal, Request, SessionHandle, SessionId, Sub, Timestamp, UserId, UserRow};
 
 /// Sessions whose users are read together.
 const READ_TOGETHER: usize = 256;
@@ -57,6 +56,13 @@ pub(crate) enum Waiting {
 enum Missed {
     Unknown,
     Nothing,
+}
+
+/// An adopted session whose events are held until it is known whether it has missed some.
+struct Unsettled {
+    session: SessionId,
+    seen: Position,
+    hold: Hold,
 }
 
 /// Carries out the commands that have waited for an adoption.
@@ -177,11 +183,17 @@ impl SignIn {
             let by_id: HashMap<UserId, &UserRow> = rows.iter().map(|row| (row.id, row)).collect();
             let passwords = some.iter().filter_map(|one| Some((one.session.user, one.app_password?)));
             let passwords = passwords.collect();
-            for record in some {
+            let mut unsettled = Vec::new();
+            for record in &some {
                 match by_id.get(&record.session.user) {
-                    Some(row) => this.adopt_one(&record, row, (merges, missed), now),
+                    Some(row) => unsettled.extend(this.adopt_one(record, row, (merges, missed), now)),
                     None => this.not_adopted(record.session, none),
                 }
+            }
+            // Before the commands of these sessions: what they change would count as missed.
+            this.look_for_changes(unsettled);
+            for record in &some {
+                this.carry_out_waiting(record.session);
             }
             // Now that their sessions are in the table: a later revocation finds them there.
             this.account.end_missing_app_passwords(passwords, now);
@@ -190,16 +202,18 @@ impl SignIn {
         self.store.users_by_id(users, done);
     }
 
+    /// Answers the session if it must be known whether it has missed something.
     fn adopt_one(
         self: &Arc<Self>,
         record: &SessionRecord,
         row: &UserRow,
         (merges, missed): (u64, Missed),
         now: Timestamp,
-    ) {
+    ) -> Option<Unsettled> {
         let session = record.session;
         let Some(site) = self.sites.by_id(session.user.site) else {
-            return self.not_adopted(session, Refusal::NoSuchSite);
+            self.not_adopted(session, Refusal::NoSuchSite);
+            return None;
         };
         let is_key_gone = !record.key.is_empty() && site.slot_of(&record.key) == 0;
         let entered = match is_key_gone {
@@ -210,9 +224,13 @@ impl SignIn {
             Ok(hold) => hold,
             Err(Refusal::Banned) => {
                 self.adoptions.end(session.handle);
-                return self.moderation.refuse_banned(session.handle, row.id);
+                self.moderation.refuse_banned(session.handle, row.id);
+                return None;
             }
-            Err(refusal) => return self.not_adopted(session, refusal),
+            Err(refusal) => {
+                self.not_adopted(session, refusal);
+                return None;
+            }
         };
         self.presences.adopt_watches(
             site.site.mode,
@@ -226,16 +244,20 @@ impl SignIn {
         if record.is_behind || record.has_entered {
             self.sessions.lock(session.user).fall_behind(session.user, session.handle);
             self.sessions.send(session.handle, Event::Behind);
-        } else if let Some(hold) = hold {
-            match missed {
-                Missed::Unknown => self.look_for_changes(record, hold),
-                Missed::Nothing => {
-                    if self.settle(session, hold, record.seen).is_some() {
-                        self.release(session);
-                    }
-                }
+            return None;
+        }
+        let unsettled = Unsettled { session, seen: record.seen, hold: hold? };
+        match missed {
+            Missed::Unknown => Some(unsettled),
+            Missed::Nothing => {
+                self.continue_live(&unsettled, record.seen);
+                None
             }
         }
+    }
+
+    /// Does what gateways have called for since the record of the session came.
+    fn carry_out_waiting(self: &Arc<Self>, session: SessionId) {
         while let Some(waiting) = self.adoptions.next(session.handle) {
             match waiting {
                 Waiting::Request(request, at) => {
@@ -261,10 +283,6 @@ impl SignIn {
         now: Timestamp,
     ) -> Result<Option<Hold>, Refusal> {
         let session = record.session;
-        // The device has a newer connection of its own.
-        if self.sessions.has_device(session.user, record.device) {
-            return Err(Refusal::Replaced);
-        }
         if record.app_password.is_some() {
             are_allowed(&site.site.settings)?;
         }
@@ -283,13 +301,17 @@ impl SignIn {
         let limit = self.config.limits.sessions_per_user;
         let mut shard = self.sessions.lock(row.id);
         // The row may be from before this guest became a member, as in `register`.
-        if row.profile.guest && self.account.merge_count() != merges {
+        let refusal = match row.profile.guest && self.account.merge_count() != merges {
+            true => Some(Refusal::Unavailable),
+            false => shard.no_place_for(row.id, record.device, limit),
+        };
+        if let Some(refusal) = refusal {
             drop(shard);
             site.counters.leave();
-            return Err(Refusal::Unavailable);
+            return Err(refusal);
         }
         let is_known = missed == Missed::Nothing || self.adoptions.is_expected_at(self.sessions.last_tick());
-        let (replaced, is_first, hold) = shard.begin_adopted(row, standing, new, limit, is_known);
+        let (is_first, hold) = shard.begin_adopted(row, standing, new, limit, is_known);
         if let Some(announced) = &record.announced {
             shard.announce(row.id, session.handle, announced.clone());
             // Watchers have the session's availability already.
@@ -298,41 +320,52 @@ impl SignIn {
         drop(shard);
         self.counters.sessions.add(1);
         self.counters.users_online.add(is_first.into());
-        for handle in replaced {
-            self.sessions.session_is_gone(SessionId { user: row.id, handle }, false, now);
-            self.sessions.bye(handle, Refusal::Replaced);
-        }
         Ok(hold)
     }
 
-    /// Holds this node's events until it is known whether the session missed some of the old node.
-    fn look_for_changes(self: &Arc<Self>, record: &SessionRecord, hold: Hold) {
-        let (session, seen) = (record.session, record.seen);
-        self.sessions.wait_for_publishing();
-        self.adoptions.looking.fetch_add(1, Ordering::Relaxed);
-        let done = self.then(move |this, snapshot| {
-            this.adoptions.looking.fetch_sub(1, Ordering::Relaxed);
-            this.adopted(session, hold, snapshot.ok());
+    /// Finds out which sessions have missed events of the old node. This node's events for all of them are held already.
+    fn look_for_changes(self: &Arc<Self>, mut unsettled: Vec<Unsettled>) {
+        unsettled.retain(|one| {
+            let known = self.resume_from(one.session.user.site, Some(one.seen)).position;
+            if known.is_none() {
+                self.load_anew(one);
+            }
+            known.is_some()
         });
-        self.store.snapshot(session.user, self.resume_from(session.user.site, Some(seen)), done);
+        if unsettled.is_empty() {
+            return;
+        }
+        self.sessions.wait_for_publishing();
+        self.adoptions.looking.fetch_add(unsettled.len(), Ordering::Relaxed);
+        let views = unsettled.iter().map(|one| (one.session.user, one.seen)).collect();
+        let done = self.then::<(Vec<bool>, Position)>(move |this, read| {
+            this.adoptions.looking.fetch_sub(unsettled.len(), Ordering::Relaxed);
+            let (changed, position) = read.unwrap_or_default();
+            for (at, one) in unsettled.iter().enumerate() {
+                match changed.get(at) {
+                    Some(false) => this.continue_live(one, position),
+                    // Without an answer it may have missed something.
+                    Some(true) | None => this.load_anew(one),
+                }
+            }
+        });
+        self.store.changed_views(views, done);
     }
 
-    fn adopted(self: &Arc<Self>, session: SessionId, hold: Hold, snapshot: Option<Snapshot>) {
-        match snapshot {
-            Some(snapshot) if snapshot.is_empty() => {
-                if self.settle(session, hold, snapshot.position).is_some() {
-                    self.release(session);
-                }
-            }
-            _ => {
-                let mut shard = self.sessions.lock(session.user);
-                let is_behind = shard.abandon(session.user, session.handle, hold);
-                drop(shard);
-                if is_behind {
-                    self.counters.behind.add(1);
-                    self.sessions.send(session.handle, Event::Behind);
-                }
-            }
+    /// The session has everything up to this position. It gets the held events, and then all others.
+    fn continue_live(&self, one: &Unsettled, position: Position) {
+        if self.settle(one.session, one.hold, position).is_some() {
+            self.release(one.session);
+        }
+    }
+
+    /// The session has missed something, or may have.
+    fn load_anew(&self, one: &Unsettled) {
+        let session = one.session;
+        let is_behind = self.sessions.lock(session.user).abandon(session.user, session.handle, one.hold);
+        if is_behind {
+            self.counters.behind.add(1);
+            self.sessions.send(session.handle, Event::Behind);
         }
     }
 
@@ -375,8 +408,10 @@ impl SignIn {
         now: Timestamp,
     ) {
         let Some(site) = self.sites.by_id(session.user.site) else { return };
-        self.presences.watch_again(site.site.mode, session, contacts, users);
-        self.repeat_presence_later(session, now);
+        let this = self.clone();
+        self.presences.watch_again(site.site.mode, session, contacts, users, move || {
+            this.repeat_presence_later(session, now.max(this.sessions.last_tick()));
+        });
     }
 
     /// After the grace time, the sessions of the watched users are adopted, too, or have ended.
@@ -471,8 +506,20 @@ impl Adoptions {
 }
 
 impl Shard {
-    /// Adds a session, and holds its events. `is_known`: watchers have the user as present. Answers the sessions that it replaces,
-    /// and whether it is the user's first.
+    /// The reason why an adopted session has no place beside the user's sessions here. It ends none of them, because they may be newer:
+    /// a front can bring its sessions late, after their clients have signed in elsewhere.
+    fn no_place_for(&mut self, user: UserId, device: u64, limit: u32) -> Option<Refusal> {
+        let user = self.user(user)?;
+        if user.sessions.iter().any(|session| session.device == device) {
+            // If both are adopted, nobody knows which one its client uses. That client signs in again, and replaces the other session.
+            return Some(Refusal::GoingAway { retry_after_ms: 0 });
+        }
+        let is_full = limit > 0 && user.sessions.len() >= limit as usize;
+        is_full.then_some(Refusal::Replaced)
+    }
+
+    /// Adds a session for which there is a place, and holds its events. `is_known`: watchers have the user as present. Answers
+    /// whether it is the user's first.
     fn begin_adopted(
         &mut self,
         row: &UserRow,
@@ -480,15 +527,14 @@ impl Shard {
         new: Session,
         limit: u32,
         is_known: bool,
-    ) -> (SmallVec<[SessionHandle; 1]>, bool, Option<Hold>) {
+    ) -> (bool, Option<Hold>) {
         let handle = new.handle;
-        let replaced = self.begin(row, standing, new, limit);
+        self.begin(row, standing, new, limit);
         let hold = self.hold(row.id, handle);
-        let Some(user) = self.user(row.id) else { return (replaced, false, None) };
+        let Some(user) = self.user(row.id) else { return (false, None) };
         if is_known {
             user.is_published();
         }
-        let is_first = user.sessions.len() == 1 && replaced.is_empty();
-        (replaced, is_first, hold)
+        (user.sessions.len() == 1, hold)
     }
 }

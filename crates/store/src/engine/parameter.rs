@@ -90,6 +90,19 @@ impl Params for [(); 0] {
     }
 }
 
+/// Two values of different types.
+impl<A: ToSql, B: ToSql> Params for (A, B) {
+    #[inline]
+    fn bind(self, to: &mut rusqlite::Statement<'_>) -> rusqlite::Result<()> {
+        to.raw_bind_parameter(1, self.0)?;
+        to.raw_bind_parameter(2, self.1)
+    }
+
+    fn values(self) -> rusqlite::Result<Vec<Value>> {
+        Ok(vec![Value::of(&self.0)?, Value::of(&self.1)?])
+    }
+}
+
 /// Not for every length, so that the type of an empty array is clear.
 macro_rules! arrays {
     ($($length:literal)*) => {$(

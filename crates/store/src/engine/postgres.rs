@@ -306,6 +306,24 @@ fn for_many(text: &str) -> Option<String> {
         .then(|| format!("INSERT INTO {table} SELECT * FROM unnest({values}){end}"))
 }
 
+/// `SELECT a FROM t WHERE b = $1` for each element of an array of values for each parameter. `LATERAL` keeps the meaning of the query
+/// for one element, and the planner finds its rows by the indexes that the query alone would use.
+fn for_each(text: &str, parameters: usize) -> String {
+    let mut parts = text.split('$');
+    let mut one = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        one.push_str("of_each.value_");
+        one.push_str(part); // begins with the number
+    }
+    let list =
+        |name: &str| (1..=parameters).map(|number| format!("{name}{number}")).collect::<Vec<_>>().join(", ");
+    format!(
+        "SELECT answer.*, of_each.number FROM unnest({}) WITH ORDINALITY AS of_each ({}, number), LATERAL ({one}) AS answer",
+        list("$"),
+        list("value_"),
+    )
+}
+
 /// Rows of one insert that were not sent yet.
 struct Gathered {
     prepared: Arc<Prepared>,
@@ -331,6 +349,13 @@ impl Rows {
     pub(crate) fn next(&mut self) -> Option<&tokio_postgres::Row> {
         self.next += 1;
         self.rows.get(self.next - 1)
+    }
+
+    /// As [`next`](Self::next), for rows of [`Statement::query_each`]: also the index of the values of the row.
+    pub(crate) fn next_of_each(&mut self) -> Result<Option<(usize, &tokio_postgres::Row)>> {
+        let Some(row) = self.next() else { return Ok(None) };
+        let number: i64 = row.try_get(row.len() - 1)?; // from 1
+        Ok(Some((number as usize - 1, row)))
     }
 }
 
@@ -358,6 +383,28 @@ impl Statement<'_> {
         // Statements with RETURNING write. Their first word tells.
         let writes = !self.prepared.text.trim_start().starts_with("SELECT");
         self.db.writing(writes, |db| db.rows(&self.prepared, &values)).map(|rows| Rows { rows, next: 0 })
+    }
+
+    /// The rows of the query for all of these values. The last column is their number, from 1.
+    pub(crate) fn query_each<P: Params>(&mut self, all: impl IntoIterator<Item = P>) -> Result<Rows> {
+        let (mut kinds, mut columns): (Vec<Kind>, Vec<Vec<Value>>) = (Vec::new(), Vec::new());
+        for values in all {
+            let values = values.values()?;
+            if kinds.is_empty() {
+                kinds = values.iter().map(|value| value.kind).collect();
+                columns = vec![Vec::new(); kinds.len()];
+            }
+            columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+        }
+        if columns.is_empty() {
+            return Ok(Rows { rows: Vec::new(), next: 0 });
+        }
+        let each = self.db.prepare(&for_each(&self.prepared.text, kinds.len())).prepared;
+        self.db.flush()?;
+        let (client, statement) = self.db.statement_of(&each, &kinds, Kind::postgres_array)?;
+        let columns: Vec<_> =
+            columns.iter().map(|column| column as &(dyn tokio_postgres::types::ToSql + Sync)).collect();
+        self.db.wait(client.query(&statement, &columns)).map(|rows| Rows { rows, next: 0 })
     }
 }
 
@@ -918,6 +965,16 @@ impl Drop for Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_query_for_many_values_is_the_query_with_columns_in_place_of_its_parameters() {
+        assert_eq!(
+            for_each("SELECT a FROM t WHERE b = $1 AND (c > $2 OR d = $1)", 2),
+            "SELECT answer.*, of_each.number FROM unnest($1, $2) \
+             WITH ORDINALITY AS of_each (value_1, value_2, number), LATERAL \
+             (SELECT a FROM t WHERE b = of_each.value_1 AND (c > of_each.value_2 OR d = of_each.value_1)) AS answer"
+        );
+    }
 
     #[test]
     fn only_inserts_that_change_no_row_are_gathered() {

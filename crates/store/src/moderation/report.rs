@@ -192,7 +192,7 @@ fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refus
         return Ok(Err(Refusal::NoSuchMessage));
     };
     let user = reported.from;
-    let settled = batch.settle(Scope::One(id))?;
+    let settled = batch.settle(&Scope::One(id))?;
     let revisions = message_change::revisions(&settled, id, seq)?;
     let Some(former) = kept_with_report(revisions, reported.deleted, new.time) else {
         return Ok(Err(Refusal::NoSuchMessage));

@@ -26,14 +26,11 @@ impl UserStore for Sqlite {
     }
 
     fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>) {
-        self.read(
-            move |db| subs.iter().filter_map(|sub| super::by_sub(db, site, sub).transpose()).collect(),
-            done,
-        );
+        self.read(move |db| super::by_subs(db, site, &subs), done);
     }
 
     fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>) {
-        self.read(move |db| ids.iter().filter_map(|id| super::by_id(db, *id).transpose()).collect(), done);
+        self.read(move |db| super::by_ids(db, &ids), done);
     }
 
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>) {
@@ -45,7 +42,7 @@ impl UserStore for Sqlite {
     }
 
     fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>) {
-        self.read(move |db| others.iter().map(|other| contact::relation(db, user, *other)).collect(), done);
+        self.read(move |db| contact::relations(db, user, &others), done);
     }
 
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<ContactIds>>) {

@@ -95,7 +95,26 @@ pub(crate) fn since(position: Option<Position>) -> ResumeFrom {
 }
 
 pub(crate) fn snapshot(store: &dyn Store, user: UserId, position: Option<Position>) -> Snapshot {
-    ask(|done| store.snapshot(user, since(position), done))
+    snapshot_from(store, user, since(position))
+}
+
+/// Checks that `changed_views` answers as the snapshot, if nothing was committed between the two.
+pub(crate) fn snapshot_from(store: &dyn Store, user: UserId, from: ResumeFrom) -> Snapshot {
+    let snapshot = ask(|done| store.snapshot(user, from, done));
+    if let Some(seen) = from.position {
+        let (changed, position) = changed_views(store, &[(user, seen)]);
+        assert!(
+            position != snapshot.position || changed[0] != snapshot.is_empty(),
+            "{changed:?} {snapshot:?}"
+        );
+    }
+    snapshot
+}
+
+pub(crate) fn changed_views(store: &dyn Store, views: &[(UserId, Position)]) -> (Vec<bool>, Position) {
+    let answer = ask(|done| store.changed_views(views.to_vec(), done));
+    assert_eq!(answer.0.len(), views.len());
+    answer
 }
 
 pub(crate) fn sign_in(

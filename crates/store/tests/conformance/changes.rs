@@ -6,7 +6,7 @@ use chat::{
     RoomKind, RoomLimits, RoomName, Seq, Store, StoredMessage, Timestamp, UserId,
 };
 
-use crate::asking::{NOW, ask, direct, message, put, say, since, snapshot, sub};
+use crate::asking::{NOW, ask, direct, message, put, say, since, snapshot, snapshot_from, sub};
 use crate::two_users;
 
 const MINUTE: u64 = 60_000;
@@ -236,7 +236,7 @@ pub(crate) fn too_many_changes_make_a_device_reload_the_conversation(store: &dyn
     let resume = |messages_per_conversation, messages| {
         let position = Some(position);
         let from = ResumeFrom { messages, messages_per_conversation, ..since(position) };
-        ask(|done| store.snapshot(ann, from, done))
+        snapshot_from(store, ann, from)
     };
     let forget = |other, first| Gap { conversation: direct(ann, other), first: Seq(first), forget: true };
     let news = resume(3, 9);

@@ -11,15 +11,12 @@ use crate::asking::{NOW, add_site, ask, direct, message, profile, put, put_named
 use crate::{FRIENDS, STRANGERS, files, relate, two_users};
 
 pub(crate) fn begin(store: &dyn Store, user: UserId, messages: MessagesAfterErasure) -> Option<Erased> {
-    let erasure = NewErasure {
-        user,
-        alias: sub("deleted-1"),
-        name: "Deleted user".into(),
-        messages,
-        by: By::Site,
-        time: NOW,
-    };
-    ask(|done| store.begin_erasure(erasure, done)).ok()
+    ask(|done| store.begin_erasure(of(user, "deleted-1", messages), done)).ok()
+}
+
+pub(crate) fn of(user: UserId, alias: &str, messages: MessagesAfterErasure) -> NewErasure {
+    let name = "Deleted user".into();
+    NewErasure { user, alias: sub(alias), name, messages, by: By::Site, time: NOW }
 }
 
 /// Erases the rest, in slices of two rows.

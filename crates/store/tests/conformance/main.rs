@@ -5,6 +5,7 @@ mod archive;
 #[path = "../asking/mod.rs"]
 mod asking;
 mod blocks;
+mod changed_views;
 mod changes;
 mod contacts;
 mod conversations;
@@ -210,6 +211,12 @@ every_store! {
         a_difference_has_removed_contacts,
         a_gap_has_the_seq_of_the_first_sent_message,
         too_much_change_a_strange_epoch_or_the_future_reset,
+    }
+    changed_views {
+        each_kind_of_change_is_found_for_those_who_see_it,
+        an_erasure_is_found_by_those_who_share_a_conversation,
+        strange_positions_count_as_changed,
+        no_view_with_a_change_passes_for_unchanged,
     }
     rooms {
         a_message_counts_for_each_member_and_touches_none,

@@ -7,7 +7,7 @@ use chat::{
     UnpublishedPage, UserId,
 };
 
-use crate::asking::{NOW, ask, direct, message, put, say, snapshot};
+use crate::asking::{NOW, ask, direct, message, put, say, snapshot, snapshot_from};
 use crate::files::ready;
 use crate::{FRIENDS, add_site, relate, two_users};
 
@@ -349,7 +349,7 @@ pub(crate) fn a_gap_brings_the_replies_of_threads(store: &dyn Store) {
         messages_per_conversation: 2,
     };
     let threads = |from| {
-        let snapshot = ask(|done| store.snapshot(bob, from, done));
+        let snapshot = snapshot_from(store, bob, from);
         let counted = snapshot.threads.iter().map(|one| (one.conversation, one.root.0, one.replies.count));
         let forgets = snapshot.gaps.iter().map(|gap| gap.forget).collect::<Vec<_>>();
         (counted.collect::<Vec<_>>(), forgets)

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use chat::items::{ItemAccess, ItemListChange, PutItem};
 use chat::{ConversationChange, Gap, Position, ResumeFrom, Seq, Side, Store, Timestamp, Waiting};
 
-use crate::asking::{NOW, ask, direct, message, profile, put, say, sign_in, since, snapshot, sub};
+use crate::asking::{
+    NOW, ask, direct, message, profile, put, say, sign_in, since, snapshot, snapshot_from, sub,
+};
 use crate::{FRIENDS, STRANGERS, relate, state, two_users};
 
 pub(crate) fn a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs(store: &dyn Store) {
@@ -164,7 +166,7 @@ pub(crate) fn a_gap_has_the_seq_of_the_first_sent_message(store: &dyn Store) {
         messages: 5,
         messages_per_conversation: 3,
     };
-    let news = ask(|done| store.snapshot(ann, from, done));
+    let news = snapshot_from(store, ann, from);
     let sent: Vec<_> = news.messages.iter().map(|message| (message.conversation, message.seq.0)).collect();
     let (bobs, carls, doras) = (direct(ann, bob), direct(ann, carl), direct(ann, dora));
     assert_eq!(sent, [(bobs, 3), (bobs, 4), (bobs, 5), (carls, 4), (carls, 5)]);
@@ -181,8 +183,7 @@ pub(crate) fn too_much_change_a_strange_epoch_or_the_future_reset(store: &dyn St
         let other = put(store, site, &number.to_string());
         say(store, other, ann, "1", "x");
     }
-    let resume =
-        |position, page| ask(|done| store.snapshot(ann, ResumeFrom { page, ..since(Some(position)) }, done));
+    let resume = |position, page| snapshot_from(store, ann, ResumeFrom { page, ..since(Some(position)) });
     assert!(!resume(position, 4).reset);
     let much = resume(position, 3);
     assert!(much.reset && much.messages.is_empty() && much.gaps.is_empty());

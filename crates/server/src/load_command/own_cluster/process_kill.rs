@@ -35,7 +35,7 @@ struct After {
     lease: Option<Duration>,
     /// Until it answers requests.
     serving: Option<Duration>,
-    /// Until all fronts have a link, and no session waits for its adoption.
+    /// Until all fronts have a link, and the home has adopted all sessions that they have brought.
     adoption: Option<Duration>,
     adopted: Option<f64>,
     /// The process could not be started again.
@@ -50,10 +50,11 @@ impl fmt::Debug for ProcessKill {
 
 impl Fault for ProcessKill {
     fn strike(&self) -> Instant {
+        let brought_before = self.nodes.brought().unwrap_or(0.0);
         let killed = self.kill();
         let (nodes, part, stop) = (Arc::clone(&self.nodes), self.part, Arc::clone(&self.stop));
         let after = thread::Builder::new().name("after the kill".into()).spawn(move || {
-            let watch = Watch { nodes: &nodes, killed, stop: &stop };
+            let watch = Watch { nodes: &nodes, killed, stop: &stop, brought_before };
             match part {
                 Part::Front => After::default(),
                 Part::Home => watch.new_home(),
@@ -132,6 +133,22 @@ struct Watch<'a> {
     nodes: &'a Nodes,
     killed: Instant,
     stop: &'a AtomicBool,
+    /// The sessions that the fronts had brought to a home before the kill.
+    brought_before: f64,
+}
+
+impl Nodes {
+    /// The sessions that all fronts have brought to a home since their start. None: a front has no link.
+    fn brought(&self) -> Option<f64> {
+        let fronts: Vec<SocketAddr> = self.lock().fronts.iter().map(|front| front.running.http).collect();
+        fronts.into_iter().map(brought_by).sum()
+    }
+}
+
+fn brought_by(front: SocketAddr) -> Option<f64> {
+    let [linked, brought] =
+        load::metrics(front, None, ["kith_cluster_linked", "kith_cluster_sessions_adopted_total"])?;
+    brought.filter(|_| linked == Some(1.0))
 }
 
 impl Watch<'_> {
@@ -178,7 +195,6 @@ impl Watch<'_> {
                 Err(trouble) => return After { trouble: Some(trouble.to_string()), ..after },
             }
         }
-        let mut settled = None;
         while after.adoption.is_none() && !self.is_over() {
             let (http, has_lease) = {
                 let parts = self.nodes.lock();
@@ -190,28 +206,25 @@ impl Watch<'_> {
             if has_lease {
                 after.lease = Some(self.killed.elapsed());
             }
-            self.look(http, &mut after, &mut settled);
+            self.look(http, &mut after);
             thread::sleep(LOOK / if after.serving.is_none() { 4 } else { 1 });
         }
         after
     }
 
-    /// `settled`: when all fronts had a link, and how many sessions they had brought. It counts if the next look finds nothing
-    /// new, because a front brings its sessions a moment after its link begins.
-    fn look(&self, http: SocketAddr, after: &mut After, settled: &mut Option<(Duration, Option<f64>)>) {
+    fn look(&self, http: SocketAddr, after: &mut After) {
         let names =
             ["kith_cluster_links", "kith_chat_sessions_adopting", "kith_cluster_sessions_adopted_total"];
         // A home that stands by has none of them.
         let Some([Some(links), Some(adopting), adopted]) = load::metrics(http, None, names) else { return };
         after.serving.get_or_insert_with(|| self.killed.elapsed());
         after.adopted = adopted;
-        if links < f64::from(self.nodes.fronts) || adopting > 0.0 {
-            *settled = None;
-            return;
-        }
-        match *settled {
-            Some((since, count)) if count == adopted => after.adoption = Some(since),
-            _ => *settled = Some((self.killed.elapsed(), adopted)),
+        // A busy front brings its sessions some seconds after its link begins.
+        if links >= f64::from(self.nodes.fronts)
+            && adopting == 0.0
+            && self.nodes.brought().map(|brought| brought - self.brought_before) == adopted
+        {
+            after.adoption = Some(self.killed.elapsed());
         }
     }
 }
