@@ -75,7 +75,7 @@ pub(super) fn check(config: &Config) -> Outcome {
     }
     check_times(&config.web)?;
     crate::xmpp::check(&config.xmpp)?;
-    crate::calls::check(&config.calls)
+    crate::calls::check(config)
 }
 
 fn check_files(files: &Files, has_server: bool) -> Outcome {
