@@ -7,6 +7,7 @@ pub(crate) mod lease;
 pub(crate) mod shared_files;
 pub(crate) mod standby;
 mod status_command;
+pub(crate) mod streams;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -97,6 +98,11 @@ impl Place {
     /// Of the credentials for relays, unless the settings name another one.
     pub(crate) fn relays_secret(&self) -> [u8; 32] {
         self.secret.derived("kith credentials for relays")
+    }
+
+    /// Proves that a stream comes from a node. A front adds it to no request of a client, so no client can begin a stream at the home.
+    pub(crate) fn streams_secret(&self) -> Arc<str> {
+        URL_SAFE_NO_PAD.encode(self.secret.derived("kith streams between nodes")).into()
     }
 
     /// Proves that a request comes from a node of the cluster.

@@ -242,6 +242,7 @@ impl Replaceable for Running {
             xmpp: self.xmpp_addresses.clone(),
             datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
             streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+            passed_on: Vec::new(),
             front: None,
         }
     }
@@ -309,19 +310,22 @@ impl Running {
         let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
         let workers = workers(config)?.max(old.workers);
         let for_calls = descriptors_for_calls(config, workers);
-        let max_connections = max_connections(config, workers, for_calls)?;
+        let max_connections = max_connections(config, workers, for_calls, 0)?;
         // In this order, so that a refused start changes nothing on disk.
         let lock = match &joining {
             None if lock.is_none() => Some(DataLock::acquire(&config.data, crate::now())?),
             _ => lock,
         };
         let listeners = listeners(config, http, &old.web)?;
-        let for_xmpp = match purpose {
+        let mut for_xmpp = match purpose {
             Purpose::Demo => xmpp::listen_for_demo(config)?,
             Purpose::Serve | Purpose::DemoOfStrangers | Purpose::Throwaway => {
                 xmpp::listen(config, &old.xmpp)?
             }
         };
+        if let Some(place) = &cluster {
+            for_xmpp.accept_from_fronts(&place.streams_secret());
+        }
         let files = files::open(config, cluster.as_ref().map(cluster::Place::files_secret))?;
         // The old process stands still from here on.
         let state = match &mut joining {
@@ -682,11 +686,17 @@ pub(crate) fn descriptors_for_calls(config: &Config, workers: usize) -> u64 {
 }
 
 /// Most connections of the node; an error if the operator requests more than the limit permits.
-pub(crate) fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<usize> {
+/// `others`: further descriptors that they leave free.
+pub(crate) fn max_connections(
+    config: &Config,
+    workers: usize,
+    for_calls: u64,
+    others: u64,
+) -> Outcome<usize> {
     let limit = edge::raise_descriptor_limit();
     let tables = if config.edge.private_descriptors { workers as u64 } else { 1 };
     let shares = calls::is_wanted(config)? && !config.edge.private_descriptors;
-    let taken = OTHER_DESCRIPTORS + if shares { for_calls } else { 0 };
+    let taken = OTHER_DESCRIPTORS + others + if shares { for_calls } else { 0 };
     let room = limit.saturating_mul(tables).saturating_sub(taken).max(1);
     let wanted = u64::from(config.edge.max_connections);
     if wanted > room {

@@ -96,7 +96,7 @@ impl Front {
         (self.wake)();
     }
 
-    /// Whether the user is in this call, by the last word of the home. None: in any call.
+    /// Whether the user is in this call, by what the home has sent last. None: in any call.
     pub fn is_in_call(&self, user: UserId, call: Option<CallId>) -> bool {
         self.calls().has(user, call)
     }

@@ -13,6 +13,7 @@ use serde_json::json;
 use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
+use super::streams::{self, HomeAt, Streams};
 use super::{
     Place, StatusOf, counters, forward, of_counters, proof_of, status_route, steady_now, wait_until,
 };
@@ -37,6 +38,8 @@ struct Running {
     /// Of the XMPP gateway.
     xmpp_addresses: Vec<SocketAddr>,
     streams: Arc<::xmpp::Streams>,
+    /// Of other servers and components.
+    passed_on: Streams,
     status: Status,
     runtime: tokio::runtime::Runtime,
     session_keys: [u8; 32],
@@ -87,6 +90,7 @@ impl Replaceable for Running {
             xmpp: self.xmpp_addresses.clone(),
             datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
             streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+            passed_on: self.passed_on.addresses().to_vec(),
             front: Some(OldFront { id: self.front.id().0, is_linked: self.front.status().is_linked }),
         }
     }
@@ -136,17 +140,25 @@ impl Running {
         let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
         let workers = serve::workers(config)?.max(old.workers);
         let for_calls = serve::descriptors_for_calls(config, workers);
-        let max_connections = serve::max_connections(config, workers, for_calls)?;
+        let most_streams = match streams::are_wanted(config)? {
+            true => streams::most(edge::raise_descriptor_limit()),
+            false => 0,
+        };
+        let max_connections = serve::max_connections(config, workers, for_calls, 2 * most_streams as u64)?;
         let secret_of_relays = calls::shared_secret(&config.calls, Some(place.relays_secret()))?;
         let lock = match start {
             Start::TakeOver => None,
             Start::Alone => Some(DataLock::acquire(&config.data, crate::now())?),
         };
         let listeners = serve::listeners(config, config.http, &old.web)?;
-        let for_xmpp = xmpp::listen(config, &old.xmpp)?;
+        let for_xmpp = xmpp::listen(&without_streams(config), &old.xmpp)?;
         let unstarted =
             |error: std::io::Error| Trouble::new("cannot start the node's threads").because(error);
         let runtime = serve::runtime().map_err(unstarted)?;
+        let bound = {
+            let _entered = runtime.enter();
+            streams::bind(config, &old.passed_on)?
+        };
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(workers);
@@ -259,6 +271,17 @@ impl Running {
             of_front(Arc::clone(&front)),
         ];
         sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
+        let of_front = Arc::clone(&front);
+        let home = move || {
+            let status = of_front.status();
+            let http = status.http.filter(|_| status.is_linked);
+            http.map(|http| HomeAt { http, term: status.term })
+        };
+        let streams_of_servers =
+            bound.begin(config, most_streams, place.streams_secret(), home, runtime.handle());
+        if most_streams > 0 {
+            sources.push(streams_of_servers.figures());
+        }
         status.begin(Metrics::new(sources));
         let addresses = serve::addresses(&edge, &xmpp_addresses);
         let run_file = serve::write_run_file(addresses, config);
@@ -270,6 +293,7 @@ impl Running {
             addresses,
             xmpp_addresses,
             streams,
+            passed_on: streams_of_servers,
             status,
             runtime,
             session_keys,
@@ -330,6 +354,9 @@ impl Running {
         if let Some(xmpp) = self.addresses.xmpp {
             writeln!(out, "  xmpp    {xmpp}")?;
         }
+        for address in self.passed_on.addresses() {
+            writeln!(out, "  to home {address}")?;
+        }
         if let Some(role) = &self.role {
             writeln!(out, "  calls   {}", role.stun().join(" "))?;
         }
@@ -369,18 +396,22 @@ fn random_id() -> u64 {
     u64::from_be_bytes(std::array::from_fn(|at| random[at]))
 }
 
-/// A front does not do what only the home does.
+/// A front does not keep what only the home needs.
 fn check(config: &Config) -> Outcome {
-    let xmpp = &config.xmpp;
-    let only_at_home = [
-        ("xmpp.s2s_listen", !matches!(xmpp.s2s_listen.as_str(), "" | "off" | "auto")),
-        ("xmpp.components", !xmpp.components.is_empty()),
-    ];
-    match only_at_home.iter().find(|(_, is_set)| *is_set) {
-        Some((key, _)) => Err(Trouble::new(format!("a front cannot have {key}"))
-            .remedy("set it at the home, which talks with other servers and components")),
-        None => Ok(()),
+    match config.xmpp.components.is_empty() {
+        true => Ok(()),
+        false => Err(Trouble::new("a front cannot have xmpp.components").remedy(
+            "set it at the home, which checks the secrets; a front needs xmpp.component_listen alone",
+        )),
     }
+}
+
+/// The gateway of a front has no listener for servers and components.
+fn without_streams(config: &Config) -> Config {
+    let mut config = config.clone();
+    config.xmpp.s2s_listen = "off".into();
+    config.xmpp.component_listen = "off".into();
+    config
 }
 
 fn state(front: &Arc<Front>) -> StatusOf {

@@ -74,7 +74,7 @@ pub(super) fn check(config: &Config) -> Outcome {
         .remedy("name your own push service in push.services"));
     }
     check_times(&config.web)?;
-    crate::xmpp::check(&config.xmpp)?;
+    crate::xmpp::check(config)?;
     crate::calls::check(config)
 }
 
