@@ -68,9 +68,9 @@ pub use account::store::AccountStore;
 pub use call_entry::{CallEntry, Media, Outcome, RINGS_MS};
 pub use calls::store::{CallStore, NewCallEntry, PostedCall};
 pub use calls::{
-    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEvent, CallNews, CallRecord, CallStep, CallTicket,
-    DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, Ice,
-    IceTurn, MOST_MEMBERS_CALLED, Participant, Place, Turn,
+    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEvent, CallNews, CallRecord, CallServers, CallStep,
+    CallTicket, DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding,
+    GroupUnderWay, Ice, IceTurn, MOST_MEMBERS_CALLED, Participant, Place, Turn,
 };
 pub use command::{Command, PageOf, Pending, Request, To};
 pub use config::{Limits, NodeConfig, RoomLimits};

@@ -1,5 +1,7 @@
 //! Calls, as two members and their devices see them: from the invitation to the entry in the conversation.
 
+use std::sync::{Arc, Mutex};
+
 use crate::scene;
 
 use chat::*;
@@ -338,4 +340,30 @@ fn the_servers_of_a_token() {
     assert_eq!(ask(SITE, "a.b.c").err(), Some(Refusal::BadToken));
     scene.store.set_banned(ann.session.user, true, Box::new(|_| {}));
     assert_eq!(ask(SITE, &token).err(), Some(Refusal::Banned));
+}
+
+#[test]
+fn an_observer_learns_who_is_in_which_call() {
+    let (scene, ann, bob) = friends();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let changes = Arc::clone(&seen);
+    scene.node.observe_calls(move |user, call| changes.lock().expect("no panic").push((user, call)));
+    let take = || {
+        let mut seen = std::mem::take(&mut *seen.lock().expect("no panic"));
+        seen.sort_unstable_by_key(|(user, _)| *user);
+        seen
+    };
+    let (first, _) = call(&scene, &ann, "bob");
+    let (of_ann, of_bob) = (ann.session.user, bob.session.user);
+    assert_eq!(take(), [(of_ann, Some(first)), (of_bob, Some(first))]);
+    let mut each = Vec::new();
+    scene.node.each_in_call(|user, call| each.push((user, call)));
+    each.sort_unstable_by_key(|(user, _)| *user);
+    assert_eq!(each, [(of_ann, first), (of_bob, first)]);
+    scene.ask(
+        &ann,
+        Request::new(9, calls::Command::Direct { action: CallAction::Of(first, CallStep::HangUp) }),
+    );
+    assert_eq!(take(), [(of_ann, None), (of_bob, None)]);
+    scene.node.each_in_call(|user, call| panic!("{user:?} is still in {call:?}"));
 }

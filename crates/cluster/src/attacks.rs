@@ -17,6 +17,8 @@ use crate::wire::{Join, ToHome, write};
 use crate::{Front, Home, HomeOutbox, Links, Subject};
 
 pub(crate) const START: u64 = 1_800_000_000_000;
+/// Of the secret for relays.
+pub(crate) const PROOF: &str = "proof of the secret";
 
 #[derive(Default, Clone)]
 pub(crate) struct Inbox(Arc<Mutex<VecDeque<(SessionHandle, Delivery)>>>);
@@ -73,7 +75,7 @@ impl Scene {
         let links = Links::new(Term(5), || ());
         let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
         let node = Arc::new(Node::new(config(), store.clone(), Arc::new(outbox), [7; 32]));
-        let home = Home::new(links, Arc::clone(&node), "10.0.0.1:80".into());
+        let home = Home::new(links, Arc::clone(&node), "10.0.0.1:80".into()).with_relays(PROOF.into());
         let fronts = (1..=fronts).map(|id| {
             let inbox = Inbox::default();
             (Front::new(FrontId(id), format!("front {id}"), inbox.clone(), Timestamp(START), || ()), inbox)
@@ -156,7 +158,8 @@ impl Scene {
         let links = Links::new(term, || ());
         let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
         self.node = Arc::new(Node::new(config(), self.store.clone(), Arc::new(outbox), [8; 32]));
-        self.home = Home::new(links, Arc::clone(&self.node), "10.0.0.2:80".into());
+        let home = Home::new(links, Arc::clone(&self.node), "10.0.0.2:80".into());
+        self.home = home.with_relays(PROOF.into());
     }
 }
 
@@ -168,12 +171,19 @@ pub(crate) fn body(delivery: &Delivery) -> Option<&str> {
 }
 
 fn config() -> NodeConfig {
+    // The home has no relays. Some fronts do.
+    let turn = Turn { urls: [].into(), secret: (*b"a secret of relays").into(), life_ms: 60_000 };
     NodeConfig {
         limits: Limits::without_rates(),
         presence_grace_ms: 10_000,
         presence_coalesce_ms: 500,
         clock_skew_ms: 60_000,
-        calls: CallConfig::default(),
+        calls: CallConfig {
+            from: CallsFrom::Everyone,
+            per_minute: 0,
+            turn: Some(turn),
+            ..CallConfig::default()
+        },
         app_passwords: true,
     }
 }

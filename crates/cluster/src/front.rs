@@ -3,12 +3,13 @@
 //! The front keeps a record of each session, so that it can bring the sessions to another home, or to the same one after a
 //! gap. While it has no link, commands and sign-ins wait for a short time, because a new home comes soon.
 
+mod calls;
 mod repeats;
 mod take_over;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chat::session::Event as SessionEvent;
 use chat::{
@@ -26,6 +27,7 @@ use crate::wire::{Announced, Join, ToFront, ToHome, write};
 
 pub use take_over::FrontRecord;
 
+use calls::{Calls, Relays};
 use repeats::Repeats;
 use take_over::Still;
 
@@ -63,6 +65,8 @@ pub struct Front {
     /// Held from an envelope to the end of its deliveries.
     turn: Mutex<()>,
     sites: RwLock<Arc<PublishedSites>>,
+    /// Its lock is taken after that of the state, and alone by a TURN server.
+    calls: RwLock<Calls>,
     wake: Box<dyn Fn() + std::marker::Send + Sync>,
     counters: Arc<Counters>,
 }
@@ -88,6 +92,8 @@ struct State {
     held_bytes: usize,
     /// None: the front is in operation.
     still: Option<Still>,
+    /// None: it has no TURN server.
+    relays: Option<Relays>,
 }
 
 enum Link {
@@ -205,9 +211,11 @@ impl Front {
                 held: VecDeque::new(),
                 held_bytes: 0,
                 still: None,
+                relays: None,
             }),
             turn: Mutex::default(),
             sites: RwLock::default(),
+            calls: RwLock::default(),
             wake: Box::new(wake),
             counters: Arc::default(),
         }
@@ -355,11 +363,13 @@ impl Front {
             ToFront::Sites { sites, logs_sign_ins } => {
                 effects.push(Effect::Sites(PublishedSites::new(sites, logs_sign_ins)));
             }
-            ToFront::Deliver { mut to, delivery } => {
+            ToFront::Deliver { mut to, mut delivery } => {
+                self.offer_own_servers(state, &mut delivery.event);
                 to.iter_mut().for_each(|to| *to = to.of_front(0));
                 self.deliver(state, to, delivery, effects);
             }
-            ToFront::DeliverEach { mut to, deliveries } => {
+            ToFront::DeliverEach { mut to, mut deliveries } => {
+                deliveries.iter_mut().for_each(|delivery| self.offer_own_servers(state, &mut delivery.event));
                 to.iter_mut().for_each(|(to, _)| *to = to.of_front(0));
                 to.retain(|(to, at)| {
                     deliveries.get(*at).is_some_and(|delivery| state.note_delivery(*to, delivery))
@@ -386,6 +396,7 @@ impl Front {
                     effects.push(Effect::Answer(then, answer));
                 }
             }
+            ToFront::Calls { begins, users } => self.calls_mut().take(begins, users, state.now),
             ToFront::Leaving => {
                 if let Link::Up { is_leaving, .. } = &mut state.link {
                     *is_leaving = true;
@@ -443,11 +454,13 @@ impl Front {
             return;
         }
         tracing::info!(sessions = state.sessions.len(), "linked with the home");
+        self.calls_mut().link_begins(state.now);
         let records: Vec<SessionRecord> = state.sessions.values().map(|kept| kept.record.clone()).collect();
         self.counters.sessions_adopted.add(records.len() as u64);
         for some in records.chunks(ADOPTED_TOGETHER) {
             state.push(&ToHome::Adopt(some.to_vec()));
         }
+        state.ask_for_calls();
         let now = state.now;
         let watches: Vec<(SessionId, presence::Command)> = state
             .sessions
@@ -557,6 +570,8 @@ impl Front {
         {
             self.break_link(&mut state, &mut effects);
         }
+        let without_link = (!state.is_linked()).then(|| now.since(state.without_link_since));
+        self.calls_mut().tick(without_link, now);
         if !state.is_holding() && !state.is_linked() {
             for held in std::mem::take(&mut state.held) {
                 self.counters.requests_refused.add(1);
@@ -662,6 +677,14 @@ impl Front {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn calls(&self) -> RwLockReadGuard<'_, Calls> {
+        self.calls.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn calls_mut(&self) -> RwLockWriteGuard<'_, Calls> {
+        self.calls.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chat::{
-    Command, Delivery, Event, Node, Outbox, PortAnswer, Refusal, SessionHandle, SessionId, Timestamp,
-    presence,
+    CallId, Command, Delivery, Event, Node, Outbox, PortAnswer, Refusal, SessionHandle, SessionId, Timestamp,
+    UserId, presence,
 };
 
 use crate::bus::{Send, Subject};
@@ -23,6 +23,10 @@ const WRITTEN_BYTES: usize = 2 * 1024 * 1024;
 const ANNOUNCE_MS: u64 = 1_000;
 /// Links at once; a further front has to wait.
 const MOST_LINKS: usize = 200;
+/// Users in an item with calls: some 4 MiB of JSON.
+const CALLS_TOGETHER: usize = 65_536;
+/// Room for changes of calls that an empty queue keeps.
+const CALLS_KEPT: usize = 256;
 /// Fronts without a link that are told so at once; others notice by silence.
 const MOST_RESETS: usize = 64;
 
@@ -45,6 +49,8 @@ struct Link {
     ends: Mutex<Ends>,
     /// The front has sent its last item, and has all its answers.
     has_left: AtomicBool,
+    /// The front has a TURN server, and gets the calls of all users.
+    has_relays: AtomicBool,
 }
 
 #[derive(Default)]
@@ -53,6 +59,36 @@ struct Queue {
     /// Copies in `items`.
     weight: usize,
     missed: HashSet<SessionHandle>,
+    /// The last change of each user's call. One entry of `items` stands for all of them, so their number is bounded by that of the users
+    /// in calls, and nothing is dropped.
+    calls: HashMap<UserId, Option<CallId>>,
+    /// The next item with calls begins a new list.
+    calls_begin: bool,
+    calls_are_queued: bool,
+}
+
+impl Queue {
+    fn push_calls(&mut self) {
+        if !std::mem::replace(&mut self.calls_are_queued, true) {
+            self.items.push_back(Queued::Calls);
+            self.weight += 1;
+        }
+    }
+
+    /// Some of the changes. The others stay, with an entry of their own.
+    fn next_calls(&mut self) -> ToFront {
+        let some: Vec<UserId> = self.calls.keys().take(CALLS_TOGETHER).copied().collect();
+        let users = some.into_iter().filter_map(|user| self.calls.remove(&user).map(|call| (user, call)));
+        let users = users.collect();
+        self.calls_are_queued = !self.calls.is_empty();
+        if self.calls_are_queued {
+            self.items.push_front(Queued::Calls);
+            self.weight += 1;
+        } else {
+            self.calls.shrink_to(CALLS_KEPT);
+        }
+        ToFront::Calls { begins: std::mem::take(&mut self.calls_begin), users }
+    }
 }
 
 enum Queued {
@@ -61,14 +97,32 @@ enum Queued {
     Answer(u64, Result<PortAnswer, Refusal>),
     /// From here on, the sessions in `missed` are behind.
     Missed,
+    /// The changes in `calls`, and a new list if `calls_begin` is set.
+    Calls,
 }
 
 impl Queued {
+    /// A front of the version before would offer a client credentials without a server, and browsers refuse that.
+    fn drop_unusable_servers(&mut self) {
+        let deliveries = match self {
+            Queued::Deliver(_, delivery) => std::slice::from_mut(delivery),
+            Queued::DeliverEach(_, deliveries) => deliveries,
+            Queued::Answer(..) | Queued::Missed | Queued::Calls => return,
+        };
+        for delivery in deliveries {
+            if let Event::Calls(event) = &mut delivery.event
+                && let Some(ice) = event.ice_mut()
+            {
+                ice.drop_unusable();
+            }
+        }
+    }
+
     fn weight(&self) -> usize {
         match self {
             Queued::Deliver(to, _) => to.len(),
             Queued::DeliverEach(to, _) => to.len(),
-            Queued::Answer(..) | Queued::Missed => 1,
+            Queued::Answer(..) | Queued::Missed | Queued::Calls => 1,
         }
     }
 }
@@ -129,7 +183,20 @@ impl Links {
         table.iter().map(|(number, link)| (*number, link.clone())).collect()
     }
 
-    fn enqueue(&self, front: u8, queued: Queued) {
+    /// The change of a user's call, for every front with a TURN server.
+    fn call_changed(&self, user: UserId, call: Option<CallId>) {
+        let mut is_first = false;
+        for (_, link) in self.all() {
+            if link.has_relays.load(Ordering::Acquire) {
+                is_first |= link.note_call(user, call);
+            }
+        }
+        if is_first {
+            (self.wake)();
+        }
+    }
+
+    fn enqueue(&self, front: u8, mut queued: Queued) {
         let Some(link) = self.link(front) else {
             if let Queued::Deliver(
                 _,
@@ -141,6 +208,9 @@ impl Links {
             }
             return;
         };
+        if !link.has_relays.load(Ordering::Acquire) {
+            queued.drop_unusable_servers();
+        }
         let mut queue = lock(&link.queue);
         let was_empty = queue.items.is_empty();
         let weight = queued.weight();
@@ -151,7 +221,7 @@ impl Links {
             match queued {
                 Queued::Deliver(to, _) => queue.missed.extend(to),
                 Queued::DeliverEach(to, _) => queue.missed.extend(to.into_iter().map(|(to, _)| to)),
-                Queued::Answer(..) | Queued::Missed => {}
+                Queued::Answer(..) | Queued::Missed | Queued::Calls => {}
             }
             self.counters.sessions_missed.add((queue.missed.len() - before) as u64);
             if !is_first {
@@ -177,7 +247,7 @@ fn may_be_dropped(queued: &Queued) -> bool {
             !is_welcome && delivery.event.farewell().is_none()
         }
         Queued::DeliverEach(..) => true,
-        Queued::Answer(..) | Queued::Missed => false,
+        Queued::Answer(..) | Queued::Missed | Queued::Calls => false,
     }
 }
 
@@ -249,6 +319,8 @@ pub struct Home {
     http: String,
     state: Mutex<State>,
     on_successor: Box<dyn Fn(Term) + std::marker::Send + Sync>,
+    /// Of the secret for relays: see [`ToHome::Relays`]. None: fronts offer no relays.
+    proof: Option<Box<str>>,
 }
 
 #[derive(Default)]
@@ -278,7 +350,15 @@ impl Home {
     pub fn new(links: Arc<Links>, node: Arc<Node>, http: String) -> Home {
         let state = State { sites: node.sites_version(), ..State::default() };
         node.expect_adoptions();
-        Home { links, node, http, state: Mutex::new(state), on_successor: Box::new(|_| ()) }
+        let of_calls = Arc::clone(&links);
+        node.observe_calls(move |user, call| of_calls.call_changed(user, call));
+        Home { links, node, http, state: Mutex::new(state), on_successor: Box::new(|_| ()), proof: None }
+    }
+
+    /// Fronts with this proof of the secret for relays get the calls of all users: see [`Front::offer_relays`](crate::Front::offer_relays).
+    pub fn with_relays(mut self, proof: Box<str>) -> Home {
+        self.proof = Some(proof);
+        self
     }
 
     /// `then` is called with each announcement of a home with a greater term, which the fronts follow.
@@ -386,6 +466,7 @@ impl Home {
             queue: Mutex::default(),
             ends: Mutex::new(ends),
             has_left: AtomicBool::new(false),
+            has_relays: AtomicBool::new(false),
         };
         state.last_number = number;
         state.by_front.insert(envelope.front, number);
@@ -464,7 +545,25 @@ impl Home {
                     .answer(question, move |answer| links.enqueue(front, Queued::Answer(number, answer)));
             }
             ToHome::Left => link.has_left.store(true, Ordering::Release),
+            ToHome::Relays { proof } if self.proof.as_ref() == Some(&proof) => self.send_calls(link),
+            ToHome::Relays { .. } => tracing::error!(
+                front = %link.name,
+                "the relays of a front have another secret, so its members get those of the home: correct its calls.turn_secret_file"
+            ),
         }
+    }
+
+    /// All calls, and from then on each change.
+    fn send_calls(&self, link: &Link) {
+        let mut queue = lock(&link.queue);
+        queue.calls.clear();
+        queue.calls_begin = true;
+        queue.push_calls();
+        drop(queue);
+        link.has_relays.store(true, Ordering::Release);
+        // A change meanwhile waits for the lock of the table, or its new call is among these.
+        self.node.each_in_call(|user, call| _ = link.note_call(user, Some(call)));
+        (self.links.wake)();
     }
 
     /// Ends links that are silent or have a gap. Call it every 100 ms.
@@ -564,6 +663,15 @@ impl Home {
 }
 
 impl Link {
+    /// Returns whether nothing was queued before.
+    fn note_call(&self, user: UserId, call: Option<CallId>) -> bool {
+        let mut queue = lock(&self.queue);
+        let was_empty = queue.items.is_empty();
+        queue.calls.insert(user, call);
+        queue.push_calls();
+        was_empty
+    }
+
     /// Writes queued events, as long as the front keeps up. The queue's lock is not held meanwhile.
     fn write_queue(&self) {
         loop {
@@ -573,17 +681,14 @@ impl Link {
             let mut queue = lock(&self.queue);
             let Some(queued) = queue.items.pop_front() else { return };
             queue.weight -= queued.weight();
-            let missed: Vec<SessionHandle> = match queued {
-                Queued::Missed => queue.missed.drain().collect(),
-                _ => Vec::new(),
-            };
-            drop(queue);
             let item = match queued {
                 Queued::Deliver(to, delivery) => ToFront::Deliver { to, delivery },
                 Queued::DeliverEach(to, deliveries) => ToFront::DeliverEach { to, deliveries },
                 Queued::Answer(number, answer) => ToFront::Answer { number, answer },
-                Queued::Missed => ToFront::Missed(missed),
+                Queued::Missed => ToFront::Missed(queue.missed.drain().collect()),
+                Queued::Calls => queue.next_calls(),
             };
+            drop(queue);
             let bytes = write(&item);
             lock(&self.ends).out.push(&bytes);
         }

@@ -22,6 +22,8 @@ mod link;
 #[cfg(test)]
 mod moves;
 pub mod nats;
+#[cfg(test)]
+mod relays;
 mod stream;
 #[cfg(test)]
 mod versions;

@@ -2,8 +2,8 @@
 //! version before can ignore a new field; an item that it cannot read is dropped alone.
 
 use chat::{
-    Delivery, Hello, PortAnswer, PortNote, PortQuestion, PublishedSite, Refusal, Request, SessionHandle,
-    SessionId, SessionRecord, Timestamp,
+    CallId, Delivery, Hello, PortAnswer, PortNote, PortQuestion, PublishedSite, Refusal, Request,
+    SessionHandle, SessionId, SessionRecord, Timestamp, UserId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,11 @@ pub(crate) enum ToHome<'a> {
     },
     /// The answer to [`ToFront::Leaving`]: nothing follows.
     Left,
+    /// This front has a TURN server, and asks for the calls of all users. `proof`: of the secret of its credentials, which the home
+    /// compares with its own. A home of the version before drops it.
+    Relays {
+        proof: Box<str>,
+    },
 }
 
 /// From the home to a front.
@@ -85,6 +90,12 @@ pub(crate) enum ToFront {
     /// The home gives its role away. The front sends nothing after [`ToHome::Left`], and holds what its sessions say for the next
     /// home. Answers still come, and then the link ends.
     Leaving,
+    /// The answer to [`ToHome::Relays`], and then each change: the calls of users, None for a user who is in none any more. `begins`: a
+    /// user who is not named in this item or in a later one is in no call.
+    Calls {
+        begins: bool,
+        users: Vec<(UserId, Option<CallId>)>,
+    },
 }
 
 /// Types of the domain have no maps with other keys than texts, so this cannot fail.

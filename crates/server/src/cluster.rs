@@ -7,6 +7,7 @@ pub(crate) mod lease;
 pub(crate) mod shared_files;
 pub(crate) mod standby;
 mod status_command;
+pub(crate) mod streams;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub(crate) use status_command::run as status;
 /// Header fields of requests that a front passes on to the home. Nobody else knows the secret.
 pub(crate) const SECRET_FIELD: &str = "kith-cluster-secret";
 pub(crate) const CLIENT_FIELD: &str = "kith-cluster-client";
+/// The [`chat::CallServers`] of the front, as JSON.
+pub(crate) const SERVERS_FIELD: &str = "kith-cluster-call-servers";
 /// The state of the links, as JSON, for `kith cluster status`.
 pub(crate) const STATUS_PATH: &str = "/cluster";
 
@@ -92,6 +95,16 @@ impl Place {
         self.secret.derived("kith links to files")
     }
 
+    /// Of the credentials for relays, unless the settings name another one.
+    pub(crate) fn relays_secret(&self) -> [u8; 32] {
+        self.secret.derived("kith credentials for relays")
+    }
+
+    /// Proves that a stream comes from a node. A front adds it to no request of a client, so no client can begin a stream at the home.
+    pub(crate) fn streams_secret(&self) -> Arc<str> {
+        URL_SAFE_NO_PAD.encode(self.secret.derived("kith streams between nodes")).into()
+    }
+
     /// Proves that a request comes from a node of the cluster.
     pub(crate) fn http_secret(&self) -> Arc<str> {
         URL_SAFE_NO_PAD.encode(self.secret.derived("kith requests between nodes")).into()
@@ -127,6 +140,12 @@ impl Secret {
     fn for_commands(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.derived("kith commands of the operator"))
     }
+}
+
+/// Shows that two nodes have the same secret for relays, and not the secret.
+pub(crate) fn proof_of(secret: &[u8]) -> Box<str> {
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), b"kith proof of the secret for relays");
+    URL_SAFE_NO_PAD.encode(tag).into()
 }
 
 /// The home's side, before its node exists.
@@ -171,14 +190,14 @@ impl Prepared {
         router.layer(middleware::from_fn_with_state(self.place.http_secret(), admit))
     }
 
-    /// `http`: where this node listens.
-    pub(crate) fn begin(self, node: Arc<Node>, http: SocketAddr) -> Outcome<Running> {
+    /// `http`: where this node listens. `proof`: see [`proof_of`].
+    pub(crate) fn begin(self, node: Arc<Node>, http: SocketAddr, proof: Box<str>) -> Outcome<Running> {
         let http = self.place.http.unwrap_or(http);
         if http.ip().is_unspecified() {
             return Err(Trouble::new(format!("fronts cannot reach a home at {http}"))
                 .remedy("set cluster.http to an address of this machine that fronts reach"));
         }
-        let home = Home::new(self.links, node, http.to_string());
+        let home = Home::new(self.links, node, http.to_string()).with_relays(proof);
         let home = match self.keeper.clone() {
             Some(keeper) => home.on_successor(move |term| keeper.successor(term)),
             None => {
@@ -342,12 +361,16 @@ fn next_term(data: &Path) -> std::io::Result<Term> {
 async fn admit(State(secret): State<Arc<str>>, mut request: Request, next: Next) -> Response {
     let given = request.headers_mut().remove(SECRET_FIELD);
     let client = request.headers_mut().remove(CLIENT_FIELD);
+    let servers = request.headers_mut().remove(SERVERS_FIELD);
     if let Some(given) = given {
         if !web::is_same(given.as_bytes(), secret.as_bytes()) {
             return (StatusCode::FORBIDDEN, "not a node of this cluster\n").into_response();
         }
         let address: Option<IpAddr> = client.and_then(|client| client.to_str().ok()?.parse().ok());
         request.extensions_mut().insert(web::Client { address });
+        if let Some(servers) = servers.and_then(|servers| serde_json::from_slice(servers.as_bytes()).ok()) {
+            request.extensions_mut().insert(web::OfferedServers(servers));
+        }
     }
     next.run(request).await
 }
@@ -376,17 +399,20 @@ mod tests {
     use tower::ServiceExt;
 
     fn ask(secret: Option<&str>) -> (StatusCode, String) {
-        let who = async |client: Option<Extension<web::Client>>, headers: axum::http::HeaderMap| {
+        let who = async |client: Option<Extension<web::Client>>,
+                         servers: Option<Extension<web::OfferedServers>>,
+                         headers: axum::http::HeaderMap| {
             let address = client.and_then(|client| client.0.address);
-            format!(
-                "{address:?} {}",
-                headers.contains_key(SECRET_FIELD) || headers.contains_key(CLIENT_FIELD)
-            )
+            let has_fields =
+                [SECRET_FIELD, CLIENT_FIELD, SERVERS_FIELD].iter().any(|name| headers.contains_key(*name));
+            format!("{address:?} {} {has_fields}", servers.is_some())
         };
         let router = Router::new()
             .route("/", get(who))
             .layer(middleware::from_fn_with_state(Arc::<str>::from("right"), admit));
-        let mut request = Request::get("/").header(CLIENT_FIELD, "192.0.2.7");
+        let mut request = Request::get("/")
+            .header(CLIENT_FIELD, "192.0.2.7")
+            .header(SERVERS_FIELD, r#"{"stun":[],"turn":[]}"#);
         if let Some(secret) = secret {
             request = request.header(SECRET_FIELD, secret);
         }
@@ -401,9 +427,9 @@ mod tests {
     }
 
     #[test]
-    fn only_a_node_of_the_cluster_names_the_address_of_a_client() {
-        assert_eq!(ask(Some("right")), (StatusCode::OK, "Some(192.0.2.7) false".into()));
-        assert_eq!(ask(None), (StatusCode::OK, "None false".into()));
+    fn only_a_node_of_the_cluster_names_the_address_of_a_client_and_servers_for_calls() {
+        assert_eq!(ask(Some("right")), (StatusCode::OK, "Some(192.0.2.7) true false".into()));
+        assert_eq!(ask(None), (StatusCode::OK, "None false false".into()));
         assert_eq!(ask(Some("wrong")).0, StatusCode::FORBIDDEN);
     }
 

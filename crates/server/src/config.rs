@@ -14,6 +14,13 @@ use crate::span::Span;
 
 pub(crate) use layers::{Layers, Loaded, Source, load, strange_variables, variable_of, variables};
 
+impl Config {
+    /// Whether this node has connections only.
+    pub(crate) fn is_front(&self) -> bool {
+        !self.cluster.nats.is_empty() && self.cluster.role == ClusterRole::Front
+    }
+}
+
 /// Every setting of a node; the keys of `kith.toml`, which `docs/operate.md` explains.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -233,6 +240,8 @@ pub(crate) struct Calls {
     /// Addresses of our own server for datagrams and connections, separated by commas; `auto` or `off`.
     pub listen: String,
     pub listen_tls: String,
+    /// Name of this node in the addresses of its own server.
+    pub host: String,
     /// Addresses that clients get, if they differ from the listening ones; one of each family.
     pub external: String,
     /// Ports of relays, such as `49152-65535`.
@@ -523,6 +532,7 @@ impl Default for Calls {
             turn_life: Span::seconds(12 * 3_600),
             listen: "auto".into(),
             listen_tls: "auto".into(),
+            host: String::new(),
             external: String::new(),
             ports: Ports(49_152..=65_535),
             peers: Networks::default(),

@@ -242,6 +242,7 @@ impl Replaceable for Running {
             xmpp: self.xmpp_addresses.clone(),
             datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
             streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+            passed_on: Vec::new(),
             front: None,
         }
     }
@@ -309,19 +310,22 @@ impl Running {
         let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
         let workers = workers(config)?.max(old.workers);
         let for_calls = descriptors_for_calls(config, workers);
-        let max_connections = max_connections(config, workers, for_calls)?;
+        let max_connections = max_connections(config, workers, for_calls, 0)?;
         // In this order, so that a refused start changes nothing on disk.
         let lock = match &joining {
             None if lock.is_none() => Some(DataLock::acquire(&config.data, crate::now())?),
             _ => lock,
         };
         let listeners = listeners(config, http, &old.web)?;
-        let for_xmpp = match purpose {
+        let mut for_xmpp = match purpose {
             Purpose::Demo => xmpp::listen_for_demo(config)?,
             Purpose::Serve | Purpose::DemoOfStrangers | Purpose::Throwaway => {
                 xmpp::listen(config, &old.xmpp)?
             }
         };
+        if let Some(place) = &cluster {
+            for_xmpp.accept_from_fronts(&place.streams_secret());
+        }
         let files = files::open(config, cluster.as_ref().map(cluster::Place::files_secret))?;
         // The old process stands still from here on.
         let state = match &mut joining {
@@ -338,7 +342,15 @@ impl Running {
         let known = Arc::<OnceLock<Weak<Node>>>::default();
         let shared_calls =
             joining.is_some().then_some(calls::Old { offer: &old, secret: state.relay_secret.as_deref() });
-        let role = calls::Role::begin(config, workers, for_calls, shared_calls, Arc::clone(&known))?;
+        let shared_secret =
+            calls::shared_secret(&config.calls, cluster.as_ref().map(cluster::Place::relays_secret))?;
+        let of_node = Arc::clone(&known);
+        let is_in_call = move |user, call| {
+            let node = of_node.get().and_then(Weak::upgrade);
+            node.is_some_and(|node| node.is_in_call(user, call))
+        };
+        let role =
+            calls::Role::begin(config, workers, for_calls, shared_secret.clone(), shared_calls, is_in_call)?;
         backup::remove_readable_copies(&config.data);
         let lease = keeper.as_ref().map(|keeper| keeper.lease());
         let sqlite = data_dir::open(loaded, &lock, lease)?;
@@ -378,7 +390,9 @@ impl Running {
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(workers);
-        let node_config = node_config(config, role.as_ref(), &for_xmpp)?;
+        let calls_config =
+            calls::config(&config.calls, role.as_ref(), shared_secret.clone(), cluster.is_some());
+        let node_config = node_config(config, calls_config, &for_xmpp);
         let web_config = WebConfig { xmpp: for_xmpp.on_web(), ..web_config(config, &files.links) };
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Outboxes { web: outbox, xmpp: ::xmpp::XmppOutbox::new(xmpp_mailboxes.clone()) };
@@ -465,7 +479,10 @@ impl Running {
         sources.extend(mail);
         sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
         let addresses = addresses(&edge, &xmpp_addresses);
-        let cluster = cluster.map(|cluster| cluster.begin(Arc::clone(&node), addresses.http)).transpose()?;
+        let proof = shared_secret.as_deref().map(cluster::proof_of);
+        let cluster = cluster
+            .map(|cluster| cluster.begin(Arc::clone(&node), addresses.http, proof.unwrap_or_default()))
+            .transpose()?;
         if let Some(cluster) = &cluster {
             sources.push(cluster.figures());
             // Nothing else sets it.
@@ -664,16 +681,22 @@ fn flush(store: &dyn Store) {
 }
 
 /// Descriptors for relays and the connections of their clients: a part of the process' table, or tables of their own.
-fn descriptors_for_calls(config: &Config, workers: usize) -> u64 {
+pub(crate) fn descriptors_for_calls(config: &Config, workers: usize) -> u64 {
     need::for_calls(edge::raise_descriptor_limit(), workers as u64, config.edge.private_descriptors)
 }
 
 /// Most connections of the node; an error if the operator requests more than the limit permits.
-pub(crate) fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<usize> {
+/// `others`: further descriptors that they leave free.
+pub(crate) fn max_connections(
+    config: &Config,
+    workers: usize,
+    for_calls: u64,
+    others: u64,
+) -> Outcome<usize> {
     let limit = edge::raise_descriptor_limit();
     let tables = if config.edge.private_descriptors { workers as u64 } else { 1 };
     let shares = calls::is_wanted(config)? && !config.edge.private_descriptors;
-    let taken = OTHER_DESCRIPTORS + if shares { for_calls } else { 0 };
+    let taken = OTHER_DESCRIPTORS + others + if shares { for_calls } else { 0 };
     let room = limit.saturating_mul(tables).saturating_sub(taken).max(1);
     let wanted = u64::from(config.edge.max_connections);
     if wanted > room {
@@ -839,19 +862,15 @@ pub(crate) fn web_config(config: &Config, links: &web::files::Links) -> WebConfi
     }
 }
 
-fn node_config(
-    config: &Config,
-    role: Option<&calls::Role>,
-    for_xmpp: &xmpp::Listening,
-) -> Outcome<NodeConfig> {
-    Ok(NodeConfig {
+fn node_config(config: &Config, calls: chat::CallConfig, for_xmpp: &xmpp::Listening) -> NodeConfig {
+    NodeConfig {
         limits: limits(config),
         presence_grace_ms: config.presence.grace.as_millis(),
         presence_coalesce_ms: config.presence.coalesce.as_millis(),
         clock_skew_ms: config.tokens.clock_skew.as_millis(),
-        calls: calls::config(&config.calls, role)?,
+        calls,
         app_passwords: for_xmpp.accepts_clients(),
-    })
+    }
 }
 
 pub(crate) fn limits(config: &Config) -> chat::Limits {

@@ -89,6 +89,9 @@ pub(crate) struct Offer {
     /// Of STUN and TURN.
     pub(crate) datagrams: Vec<SocketAddr>,
     pub(crate) streams: Vec<SocketAddr>,
+    /// Of a front, for servers and components.
+    #[serde(default)]
+    pub(crate) passed_on: Vec<SocketAddr>,
     /// None: it has the database.
     #[serde(default)]
     pub(crate) front: Option<OldFront>,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::xmpp::{
-    Counters, FileSlot, Gateway, ListenerRole, Mail, Peers, RemoteUsers, Servers, Shared, Streams,
+    Counters, FileSlot, Gateway, ListenerRole, Mail, PassedOn, Peers, RemoteUsers, Servers, Shared, Streams,
     WebTransports, XmppConfig,
 };
 use chat::{File, FileId, FileLimits, Port};
@@ -35,6 +35,7 @@ pub(crate) struct Listening {
     pub(crate) listeners: Vec<Listener>,
     roles: Vec<ListenerRole>,
     web: Option<WebTransports>,
+    passed_on: Option<PassedOn>,
     limits: Limits,
     origin: String,
     federation: Option<Federation>,
@@ -42,10 +43,11 @@ pub(crate) struct Listening {
 }
 
 /// Checks that need no socket.
-pub(crate) fn check(xmpp: &Xmpp) -> Outcome {
+pub(crate) fn check(config: &Config) -> Outcome {
+    let xmpp = &config.xmpp;
     addresses("xmpp.listen", &xmpp.listen)?;
     addresses("xmpp.listen_tls", &xmpp.listen_tls)?;
-    crate::federation::check(xmpp)?;
+    crate::federation::check(config)?;
     if !["auto", "on", "off"].contains(&&*xmpp.web) {
         return Err(Trouble::new(format!("xmpp.web has `{}`", xmpp.web)).remedy("choose auto, on or off"));
     }
@@ -147,7 +149,7 @@ fn bind(config: &Config, old: &[SocketAddr]) -> Outcome<Listening> {
         public_url: config.public_url.as_deref().map(Into::into),
     });
     let (origin, streams) = (origin(config), Arc::default());
-    Ok(Listening { listeners, roles, web, limits, origin, federation, streams })
+    Ok(Listening { listeners, roles, web, passed_on: None, limits, origin, federation, streams })
 }
 
 /// The node's certificate, with the protocol name of XMPP.
@@ -267,9 +269,10 @@ impl Listening {
         if files.is_some() && self.accepts_clients() && is_unspecified(&self.origin) {
             tracing::warn!("apps cannot reach files at {}: set public_url", self.origin);
         }
-        let Listening { listeners, roles, web, limits, origin, federation: _, streams } = self;
+        let Listening { listeners, roles, web, passed_on, limits, origin, federation: _, streams } = self;
         let files = files.map(|files| Arc::new(FileLinks { files, origin }) as Arc<dyn ::xmpp::FileLinks>);
-        let settings = XmppConfig { listeners: roles, web, files, servers, limits, ..XmppConfig::default() };
+        let settings =
+            XmppConfig { listeners: roles, web, passed_on, files, servers, limits, ..XmppConfig::default() };
         let remote_users = RemoteUsers::default();
         let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams, remote_users });
         let input_limit = 2 * limits.stanza_bytes;
@@ -285,8 +288,22 @@ impl Listening {
 
     /// For the web's gateway, whose port also carries streams.
     pub(crate) fn on_web(&self) -> Option<web::OtherGateway> {
-        let other = web::OtherGateway { number: crate::serve::XMPP, takes_path: ::xmpp::is_xmpp_path };
-        self.web.is_some().then_some(other)
+        let takes_path: fn(&str) -> bool = match (&self.web, &self.passed_on) {
+            (None, None) => return None,
+            (Some(_), None) => ::xmpp::is_xmpp_path,
+            (None, Some(_)) => ::xmpp::is_passed_on,
+            (Some(_), Some(_)) => |path| ::xmpp::is_xmpp_path(path) || ::xmpp::is_passed_on(path),
+        };
+        Some(web::OtherGateway { number: crate::serve::XMPP, takes_path })
+    }
+
+    /// This node is a home, and fronts with this proof pass on connections of other servers and components.
+    pub(crate) fn accept_from_fronts(&mut self, proof: &str) {
+        let proof: Box<str> = proof.into();
+        let is_proof = Arc::new(move |given: &[u8]| web::is_same(given, proof.as_bytes()));
+        if self.federation.is_some() {
+            self.passed_on = Some(PassedOn { is_proof, pages: crate::serve::WEB });
+        }
     }
 
     pub(crate) fn accepts_clients(&self) -> bool {
@@ -335,7 +352,7 @@ mod tests {
     fn message(change: impl FnOnce(&mut Config)) -> String {
         let mut config = Config::default();
         change(&mut config);
-        let outcome = check(&config.xmpp).and_then(|()| listen(&config, &[]).map(drop));
+        let outcome = check(&config).and_then(|()| listen(&config, &[]).map(drop));
         outcome.expect_err("a mistake").to_string()
     }
 
@@ -380,8 +397,18 @@ mod tests {
         assert!(message(|config| config.xmpp.web = "yes".into()).contains("`yes`"));
     }
 
+    #[test]
+    fn the_port_of_the_web_takes_streams_from_fronts_without_streams_of_clients() {
+        let is_proof = Arc::new(|_: &[u8]| false);
+        let listening =
+            Listening { passed_on: Some(PassedOn { is_proof, pages: 0 }), ..Listening::default() };
+        let takes = listening.on_web().expect("these paths").takes_path;
+        assert!(takes("/cluster/streams/servers") && takes("/cluster/streams/components"));
+        assert!(!takes("/xmpp-websocket") && !takes("/cluster"));
+    }
+
     fn listen_for(config: &Config) -> Listening {
-        check(&config.xmpp).and_then(|()| listen(config, &[])).expect("no mistake")
+        check(config).and_then(|()| listen(config, &[])).expect("no mistake")
     }
 
     #[test]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, VARY,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use chat::{Node, Refusal, RequestKind, Timestamp};
+use chat::{CallServers, Node, Refusal, RequestKind, Timestamp};
 use tokio::sync::oneshot;
 use web_proto::{Code, Event, IceAnswer, IceQuestion};
 
@@ -20,6 +20,10 @@ use crate::credentials::Credentials;
 use crate::request_limit::limited;
 use crate::wire::calls::servers;
 use crate::wire::{code, error};
+
+/// The servers of the front that passed a request on, which its members get in place of ours. An extension of requests.
+#[derive(Debug, Clone)]
+pub struct OfferedServers(pub CallServers);
 
 #[derive(Clone)]
 struct Ice {
@@ -34,8 +38,15 @@ pub fn ice_routes(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
     limited.with_state(Ice { node, clock })
 }
 
-async fn ice(State(ice): State<Ice>, credentials: Credentials, headers: HeaderMap, body: Bytes) -> Response {
-    let mut response = answer(&ice, &credentials, &body).await;
+async fn ice(
+    State(ice): State<Ice>,
+    credentials: Credentials,
+    offered: Option<Extension<OfferedServers>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let offered = offered.map(|Extension(OfferedServers(servers))| servers);
+    let mut response = answer(&ice, &credentials, offered.as_ref(), &body).await;
     let fields = response.headers_mut();
     fields.insert(VARY, HeaderValue::from_static("origin"));
     // Pages of an origin that some site allows may read the answer. The token decides the rest.
@@ -47,7 +58,12 @@ async fn ice(State(ice): State<Ice>, credentials: Credentials, headers: HeaderMa
     response
 }
 
-async fn answer(ice: &Ice, credentials: &Credentials, body: &[u8]) -> Response {
+async fn answer(
+    ice: &Ice,
+    credentials: &Credentials,
+    offered: Option<&CallServers>,
+    body: &[u8],
+) -> Response {
     let Some(question) = IceQuestion::parse(body) else {
         return refused(Code::BadFrame, &code_only(Code::BadFrame));
     };
@@ -58,7 +74,9 @@ async fn answer(ice: &Ice, credentials: &Credentials, body: &[u8]) -> Response {
     let then = move |outcome| drop(sender.send(outcome));
     ice.node.ice(&question.site, token, *address, (ice.clock)(), then);
     match answer.await {
-        Ok(Ok(ice)) => {
+        Ok(Ok(mut ice)) => {
+            offered.iter().for_each(|servers| ice.offer(servers));
+            ice.drop_unusable();
             let expires = ice.turn.as_ref().map(|turn| turn.expires.0);
             json(StatusCode::OK, IceAnswer { ice: servers(&ice), expires }.json())
         }

@@ -43,7 +43,7 @@ pub use counters::{Counter, Counters, Transport};
 pub use fair_queue::{Bounds, FairQueue, Place, Turn};
 pub use gateway::{Conn, Gateway, Mail, WebOutbox};
 pub use http_proto::proxies::TrustedProxies;
-pub use ice::ice_routes;
+pub use ice::{OfferedServers, ice_routes};
 pub use import::{IMPORT_LINE_BYTES, parse_import_line};
 pub use key::{SessionKeys, is_same};
 pub use live::ECHO_BYTES;

@@ -12,6 +12,7 @@ use xmpp_proto::xml::Limits;
 use crate::gateway::Mail;
 use crate::s2s::Servers;
 use crate::transport::Framing;
+use crate::transport::passed_on::PassedOn;
 use crate::{Counters, RemoteUsers, Streams};
 
 /// Addresses with which clients upload and download files without a session. All are absolute URLs.
@@ -42,6 +43,8 @@ pub struct XmppConfig {
     pub listeners: Vec<ListenerRole>,
     /// None: no streams on the port of the web.
     pub web: Option<WebTransports>,
+    /// None: no connections that a front has accepted.
+    pub passed_on: Option<PassedOn>,
     /// None: the node has no files.
     pub files: Option<Arc<dyn FileLinks>>,
     /// None: no streams between servers.
@@ -66,6 +69,7 @@ impl Default for XmppConfig {
         XmppConfig {
             listeners: Vec::new(),
             web: None,
+            passed_on: None,
             files: None,
             servers: None,
             limits: Limits::default(),

@@ -34,5 +34,6 @@ pub use session::IqHandler;
 pub use stream::Checked;
 pub use transport::bosh::Posted;
 pub use transport::http::is_xmpp_path;
+pub use transport::passed_on::{ACCEPTED, IsProof, PassedOn, PassedStream, is_passed_on};
 pub use xep::push::AppPushes;
 pub use xep::stream_management::Streams;

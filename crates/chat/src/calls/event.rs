@@ -28,6 +28,16 @@ impl Event {
         }
     }
 
+    /// The servers that its receiver will use, if it has some.
+    pub fn ice_mut(&mut self) -> Option<&mut Ice> {
+        match self {
+            Event::Call(event) if event.ice.is_some() => Arc::make_mut(event).ice.as_mut(),
+            Event::GroupCall(event) if event.ice.is_some() => Arc::make_mut(event).ice.as_mut(),
+            Event::Servers(ice) => Some(Arc::make_mut(ice)),
+            Event::Call(_) | Event::GroupCall(_) => None,
+        }
+    }
+
     pub(crate) fn signal(&self) -> Option<Signal> {
         match self {
             Event::Call(call) => match call.news {

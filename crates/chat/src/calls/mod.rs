@@ -8,6 +8,7 @@
 mod command;
 mod event;
 mod group;
+mod in_call;
 mod machine;
 mod relay;
 mod signal;
@@ -26,7 +27,7 @@ pub use group::{
     Participant, Place,
 };
 pub(crate) use relay::CredentialFor;
-pub use relay::{CallConfig, Ice, IceTurn, Turn};
+pub use relay::{CallConfig, CallServers, Ice, IceTurn, Turn};
 
 use crate::call_entry::{CallEntry, Media, Outcome, RINGS_MS};
 use crate::calls::store::CallStore;
@@ -84,6 +85,18 @@ impl Calls {
     /// `call`: None for any.
     pub(crate) fn is_in_call(&self, user: UserId, call: Option<CallId>) -> bool {
         self.call_of(user).is_some_and(|own| call.is_none_or(|call| call == own))
+    }
+
+    /// See [`Node::observe_calls`](crate::Node::observe_calls).
+    pub(crate) fn observe(&self, observer: impl Fn(UserId, Option<CallId>) + Send + Sync + 'static) {
+        self.table.observer.set(observer);
+    }
+
+    /// See [`Node::each_in_call`](crate::Node::each_in_call).
+    pub(crate) fn each_in_call(&self, mut each: impl FnMut(UserId, CallId)) {
+        for shard in self.table.each() {
+            shard.by_user.iter().for_each(|(user, call)| each(*user, *call));
+        }
     }
 
     /// See [`Node::write_down_calls`](crate::Node::write_down_calls).

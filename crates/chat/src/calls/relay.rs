@@ -39,10 +39,17 @@ impl Default for CallConfig {
     }
 }
 
+/// The STUN and TURN servers that a node offers to its clients, as URIs of RFC 7064 and RFC 7065.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallServers {
+    pub stun: Arc<[Box<str>]>,
+    pub turn: Arc<[Box<str>]>,
+}
+
 /// TURN servers that share a secret with this server.
 #[derive(Clone)]
 pub struct Turn {
-    /// URIs of RFC 7065: `turns:im.example:5349?transport=tcp`.
+    /// URIs of RFC 7065: `turns:im.example:5349?transport=tcp`. Empty: only other nodes have such servers, and put their own here.
     pub urls: Arc<[Box<str>]>,
     pub secret: Arc<[u8]>,
     /// Lifetime of credentials. A relay checks them at its refreshes, too, so no call lasts longer.
@@ -81,10 +88,26 @@ pub struct Ice {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct IceTurn {
+    /// Empty: this node has no such server.
     pub urls: Arc<[Box<str>]>,
     pub username: Box<str>,
     pub credential: Box<str>,
     pub expires: Timestamp,
+}
+
+impl Ice {
+    /// Offers these servers in place of its own. They have the same secret, so the credentials stay.
+    pub fn offer(&mut self, servers: &CallServers) {
+        self.stun = Arc::clone(&servers.stun);
+        if let Some(turn) = &mut self.turn {
+            turn.urls = Arc::clone(&servers.turn);
+        }
+    }
+
+    /// Credentials without a server to use them with are left out.
+    pub fn drop_unusable(&mut self) {
+        self.turn.take_if(|turn| turn.urls.is_empty());
+    }
 }
 
 /// Credentials stay out of logs.
@@ -144,5 +167,23 @@ mod tests {
         let member = turn.credentials(user, CredentialFor::AnyCall, Timestamp(1_800_000_000_999));
         assert_eq!(&*member.username, "1800003600:7-1f-calls");
         assert!(!format!("{turn:?}").contains("110"), "the secret is in no log");
+    }
+
+    #[test]
+    fn another_node_offers_its_own_servers_with_the_same_credentials() {
+        let turn = Turn { urls: [].into(), secret: (*b"north").into(), life_ms: 1_000 };
+        let user = UserId { site: SiteId(7), num: 0x1f };
+        let turn = turn.credentials(user, CredentialFor::Check, Timestamp(1_800_000_000_000));
+        let mut ice = Ice { stun: [].into(), turn: Some(turn.clone()) };
+        let servers =
+            CallServers { stun: [Box::from("stun:b:1")].into(), turn: [Box::from("turn:b:1")].into() };
+        ice.offer(&servers);
+        ice.drop_unusable();
+        let offered = ice.turn.as_ref().expect("the front has a server");
+        assert_eq!((&ice.stun, &offered.urls), (&servers.stun, &servers.turn));
+        assert_eq!((&offered.username, &offered.credential), (&turn.username, &turn.credential));
+        ice.offer(&CallServers { turn: [].into(), ..servers });
+        ice.drop_unusable();
+        assert!(ice.turn.is_none(), "no name without a server");
     }
 }

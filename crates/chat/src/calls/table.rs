@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::calls::group::Groups;
+use crate::calls::in_call::{CallObserver, InCall};
 use crate::calls::machine::{CLOCK_JUMP_MS, Call, Effects};
 use crate::calls::{AWAY_MS, CallNews, CallStep, CallTicket, Media, RINGS_MS};
 use crate::limits::{Due, Rate};
@@ -32,6 +33,7 @@ type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 pub(crate) struct CallTable {
     shards: Box<[Mutex<Shard>]>,
     totals: Arc<Totals>,
+    pub(super) observer: CallObserver,
     /// Milliseconds of the Unix epoch.
     aged: AtomicU64,
 }
@@ -56,7 +58,7 @@ impl Totals {
 pub(crate) struct Shard {
     calls: ByNumber<CallId, Call>,
     /// The direct call or room's call of each user.
-    pub(crate) by_user: ByNumber<UserId, CallId>,
+    pub(crate) by_user: InCall,
     pub(super) groups: Groups,
     /// Ringing calls, and calls with an absent party, each with the time; ascending. Most are over, or
     /// established, when their time comes.
@@ -111,8 +113,13 @@ pub(crate) enum Invited {
 impl CallTable {
     pub(crate) fn new() -> CallTable {
         let totals = Arc::<Totals>::default();
-        let shard = |_| Mutex::new(Shard { totals: Arc::clone(&totals), ..Shard::default() });
-        CallTable { shards: (0..SHARDS).map(shard).collect(), totals, aged: AtomicU64::new(0) }
+        let observer = CallObserver::default();
+        let shard = |_| {
+            let by_user = InCall::new(observer.clone());
+            Mutex::new(Shard { totals: Arc::clone(&totals), by_user, ..Shard::default() })
+        };
+        let shards = (0..SHARDS).map(shard).collect();
+        CallTable { shards, totals, observer, aged: AtomicU64::new(0) }
     }
 
     pub(crate) fn live(&self) -> u64 {
@@ -348,7 +355,8 @@ impl Shard {
         if self.by_user.is_empty() && self.by_user.capacity() > 0 {
             let totals = Arc::clone(&self.totals);
             let paces = std::mem::take(&mut self.paces);
-            *self = Shard { totals, paces, ..Shard::default() };
+            let by_user = InCall::new(self.by_user.observer());
+            *self = Shard { totals, paces, by_user, ..Shard::default() };
         }
     }
 
@@ -374,8 +382,8 @@ impl Shard {
             totals.live.fetch_sub(1, Ordering::Relaxed);
             self.call_is_over(caller.site);
             self.calls.remove(&id);
-            self.by_user.remove(&caller);
-            self.by_user.remove(&callee);
+            self.by_user.remove(caller);
+            self.by_user.remove(callee);
         }
         Some(moved)
     }

@@ -22,7 +22,7 @@
 //! | pending and shown notices | `notifications/queue.rs` | – | bounded |
 //! | the end of the next sanction | `moderation/mod.rs` | – | always |
 //! | banned devices | `moderation/device_bans.rs` | – | always |
-//! | direct calls and calls of rooms, with their users | `calls/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
+//! | direct calls and calls of rooms, with their users | `calls/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox, and changes to the observer | while they last, bounded |
 //! | occupants of rooms | `rooms/occupancy.rs` | –; while their events are handed to the outbox | while sessions are in the room |
 //! | unpublished joins and leaves of rooms | `rooms/joins.rs` | – | bounded |
 //! | unpublished reactions and votes of large rooms | `messages/gather.rs` | – | bounded |

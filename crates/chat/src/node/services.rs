@@ -96,6 +96,18 @@ impl Node {
         self.inner.calls.is_in_call(user, call)
     }
 
+    /// `observer` gets each change of a user's call from now on; None: the user has left it. It is called under the lock of the table of
+    /// calls, so it must neither block nor call the node. Only the first observer counts.
+    pub fn observe_calls(&self, observer: impl Fn(UserId, Option<CallId>) + Send + Sync + 'static) {
+        self.inner.calls.observe(observer);
+    }
+
+    /// Calls `each` with every user who is in a call. No change of these users reaches the observer meanwhile, and `each` must keep the
+    /// rules for the observer. It costs a walk over all calls.
+    pub fn each_in_call(&self, each: impl FnMut(UserId, CallId)) {
+        self.inner.calls.each_in_call(each);
+    }
+
     /// Makes previews of links through this from now on, on sites that enable them.
     pub fn preview_by(&self, previewer: Arc<dyn Previewer>) {
         self.inner.messages.preview_by(previewer);

@@ -156,6 +156,8 @@ impl Front {
             state.push(&ToHome::Disconnected { session, on_purpose: false, now });
         }
         effects.extend(state.return_to_rooms());
+        // The home sends all calls again, because the old process had them.
+        state.ask_for_calls();
         drop(state);
         self.carry_out(effects);
         counts

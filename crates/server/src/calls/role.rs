@@ -1,15 +1,14 @@
 //! The calls role: our own STUN and TURN server, its listeners, and its addresses for clients.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::path::Path;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::calls::{CallsConfig, Credentials, Quotas, RelayAddress};
-use chat::{CallId, Node, SiteId, UserId};
+use chat::{CallId, SiteId, UserId};
 use edge::{Listener, tls};
 
-use super::{secret, servers};
+use super::servers;
 use crate::config::{Calls, Config};
 use crate::take_over::{Offer, joined};
 use crate::trouble::{Outcome, Trouble};
@@ -47,25 +46,25 @@ struct Places {
 }
 
 impl Role {
-    /// None if it is disabled. `descriptors`: its limit for relays and connections together. `node`: knows the calls, once it is set.
+    /// None if it is disabled. `descriptors`: its limit for relays and connections together. `shared`: see
+    /// [`shared_secret`](super::shared_secret).
     pub(crate) fn begin(
         config: &Config,
         workers: usize,
         descriptors: u64,
+        shared: Option<Arc<[u8]>>,
         old: Option<Old<'_>>,
-        node: Arc<OnceLock<Weak<Node>>>,
+        is_in_call: impl Fn(UserId, Option<CallId>) -> bool + Send + Sync + 'static,
     ) -> Outcome<Option<Role>> {
         let mut places = places(config)?;
         if places == Places::default() {
             return Ok(None);
         }
-        let secret = match config.calls.turn_secret_file.as_str() {
+        let secret = match (shared, old.as_ref().and_then(|old| old.secret)) {
+            (Some(shared), _) => shared,
             // Clients have credentials of the old process.
-            "" => match old.as_ref().and_then(|old| old.secret) {
-                Some(secret) => Arc::<[u8]>::from(secret),
-                None => Arc::from(crate::serve::random()),
-            },
-            path => secret(Path::new(path))?,
+            (None, Some(secret)) => Arc::from(secret),
+            (None, None) => Arc::from(crate::serve::random()),
         };
         let relays = relays(&config.calls, &places)?;
         let room = u32::try_from(descriptors / 2).unwrap_or(u32::MAX);
@@ -91,8 +90,7 @@ impl Role {
             credentials: Credentials::new(&secret),
             is_live: Arc::new(move |call| {
                 let user = UserId { site: SiteId(call.site), num: call.user };
-                let node = node.get().and_then(Weak::upgrade);
-                node.is_some_and(|node| node.is_in_call(user, call.call.map(CallId)))
+                is_in_call(user, call.call.map(CallId))
             }),
             may_relay: Arc::new(move |ip| reach::is_public(ip) || opened.contain(ip)),
             quotas,
@@ -102,7 +100,7 @@ impl Role {
             private_descriptors: config.edge.private_descriptors,
         };
         let running = ::calls::start(role_config, workers).map_err(|error| cannot_listen(&places, &error))?;
-        let host = host(config, &relays);
+        let Host { name: host, is_in_certificate } = host(config, &relays);
         let streams = running.stream_addrs();
         let (tcp, tls) = streams.split_at(for_connections(&places.plain).len().min(streams.len()));
         let udp = running.udp_addrs();
@@ -114,6 +112,12 @@ impl Role {
                 .map(|port| format!("{scheme}:{host}:{port}{rest}").into())
                 .collect::<Vec<Box<str>>>()
         };
+        if !is_in_certificate && !tls.is_empty() {
+            tracing::warn!(
+                "clients do not learn of TURN over TLS on this front: set calls.host to its name in the certificate"
+            );
+        }
+        let tls = if is_in_certificate { tls } else { &[] };
         let turn = [
             ports("turn", udp, ""),
             ports("turn", tcp, "?transport=tcp"),
@@ -151,6 +155,14 @@ impl Role {
 pub(super) fn check(calls: &Calls) -> Outcome {
     addresses("calls.listen", &calls.listen)?;
     addresses("calls.listen_tls", &calls.listen_tls)?;
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    if !calls.host.chars().all(is_of_name) && calls.host.parse::<IpAddr>().is_err() {
+        return Err(Trouble::new(format!(
+            "calls.host has `{}`, which is not the name of a host",
+            calls.host
+        ))
+        .remedy("for example: calls.host = \"turn1.im.example\""));
+    }
     let external = external(calls)?;
     match external.iter().filter(|ip| ip.is_ipv4()).count() > 1
         || external.iter().filter(|ip| ip.is_ipv6()).count() > 1
@@ -259,21 +271,40 @@ fn outward(any: IpAddr) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// The host's name if known, because certificates have names.
-fn host(config: &Config, relays: &[RelayAddress]) -> String {
-    let of_url = config.public_url.as_deref().and_then(|url| {
-        let authority = url.split_once("://")?.1.split('/').next()?;
-        let bracket = authority.rfind(']').unwrap_or(0);
-        let end = authority[bracket..].find(':').map_or(authority.len(), |at| bracket + at);
-        Some(authority[..end].to_owned()).filter(|host| !host.is_empty())
-    });
-    of_url.unwrap_or_else(|| {
-        match relays.iter().find(|it| it.external.is_ipv4()).or(relays.first()).map(|it| it.external) {
+/// The host in the addresses for clients.
+struct Host {
+    name: String,
+    /// Clients of TLS check the name.
+    is_in_certificate: bool,
+}
+
+/// The host's name if known, because certificates have names. The public URL of a cluster leads to its balancer, so a front has a name of
+/// its own, or an address.
+fn host(config: &Config, relays: &[RelayAddress]) -> Host {
+    let is_front = config.is_front();
+    let named = match &*config.calls.host {
+        "" if is_front => None,
+        "" => of_url(config),
+        host => Some(match host.parse() {
+            Ok(IpAddr::V6(ip)) => format!("[{ip}]"),
+            Ok(IpAddr::V4(_)) | Err(_) => host.to_owned(),
+        }),
+    };
+    let is_in_certificate = named.is_some() || !is_front;
+    let of_relay =
+        || match relays.iter().find(|it| it.external.is_ipv4()).or(relays.first()).map(|it| it.external) {
             Some(IpAddr::V6(ip)) => format!("[{ip}]"),
             Some(ip) => ip.to_string(),
             None => "localhost".into(),
-        }
-    })
+        };
+    Host { name: named.unwrap_or_else(of_relay), is_in_certificate }
+}
+
+fn of_url(config: &Config) -> Option<String> {
+    let authority = config.public_url.as_deref()?.split_once("://")?.1.split('/').next()?;
+    let bracket = authority.rfind(']').unwrap_or(0);
+    let end = authority[bracket..].find(':').map_or(authority.len(), |at| bracket + at);
+    Some(authority[..end].to_owned()).filter(|host| !host.is_empty())
 }
 
 fn quotas(calls: &Calls, room: u32) -> Quotas {
@@ -322,6 +353,7 @@ fn cannot_listen(places: &Places, error: &std::io::Error) -> Trouble {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ClusterRole;
 
     fn config(http: &str, change: impl FnOnce(&mut Config)) -> Config {
         let mut config = Config { http: http.parse().expect(http), ..Config::default() };
@@ -385,13 +417,35 @@ mod tests {
         let at = |url: Option<&str>, external: &str| {
             let external = external.parse().expect("an address");
             let config = Config { public_url: url.map(str::to_owned), ..Config::default() };
-            host(&config, &[RelayAddress { bind: external, external }])
+            host(&config, &[RelayAddress { bind: external, external }]).name
         };
         assert_eq!(at(Some("https://im.example"), "192.0.2.7"), "im.example");
         assert_eq!(at(Some("https://im.example:8443/x"), "192.0.2.7"), "im.example");
         assert_eq!(at(Some("https://[2001:db8::1]:8443"), "192.0.2.7"), "[2001:db8::1]");
         assert_eq!(at(None, "192.0.2.7"), "192.0.2.7");
         assert_eq!(at(None, "2001:db8::7"), "[2001:db8::7]");
+    }
+
+    #[test]
+    fn a_front_has_a_name_of_its_own_or_its_address() {
+        let external = "192.0.2.7".parse().expect("an address");
+        let relays = [RelayAddress { bind: external, external }];
+        let mut config = Config { public_url: Some("https://im.example".into()), ..Config::default() };
+        (config.cluster.nats, config.cluster.role) = ("nats://10.0.0.1".into(), ClusterRole::Front);
+        let by_address = host(&config, &relays);
+        assert_eq!((&*by_address.name, by_address.is_in_certificate), ("192.0.2.7", false));
+        for (setting, expected) in
+            [("turn1.im.example", "turn1.im.example"), ("2001:db8::7", "[2001:db8::7]")]
+        {
+            config.calls.host = setting.into();
+            let named = host(&config, &relays);
+            assert_eq!((&*named.name, named.is_in_certificate), (expected, true));
+            assert!(check(&config.calls).is_ok());
+        }
+        for wrong in ["turn:im.example", "im.example:3478", "a b"] {
+            config.calls.host = wrong.into();
+            assert!(check(&config.calls).expect_err(wrong).to_string().contains("calls.host"));
+        }
     }
 
     #[test]

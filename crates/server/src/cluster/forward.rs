@@ -19,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::{CLIENT_FIELD, SECRET_FIELD};
+use super::{CLIENT_FIELD, SECRET_FIELD, SERVERS_FIELD};
 
 const CONNECT: Duration = Duration::from_secs(3);
 /// Until the head of the answer. An upload sends its body meanwhile.
@@ -28,6 +28,9 @@ const ANSWER: Duration = Duration::from_secs(120);
 const STREAMED: u64 = 1 << 20;
 /// The size of a piece.
 const PIECE: usize = 256 * 1024;
+
+/// The home answers it with the servers of this front.
+const ICE_PATH: &str = "/v1/ice";
 
 #[derive(Clone)]
 struct ToHome {
@@ -45,10 +48,18 @@ pub(crate) fn routes(front: Arc<Front>, secret: &str) -> Option<Router> {
 async fn pass_on(
     State(to): State<ToHome>,
     client: Option<Extension<web::Client>>,
-    request: Request,
+    mut request: Request,
 ) -> Response {
     let Some(home) = to.front.home() else { return away() };
     let address = client.and_then(|client| client.0.address);
+    request.headers_mut().remove(SERVERS_FIELD);
+    if request.uri().path() == ICE_PATH
+        && let Some(servers) = to.front.call_servers()
+        && let Ok(servers) = serde_json::to_vec(&servers)
+        && let Ok(servers) = HeaderValue::from_bytes(&servers)
+    {
+        request.headers_mut().insert(SERVERS_FIELD, servers);
+    }
     match timeout(ANSWER, ask(&home, to.secret, address, request)).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {

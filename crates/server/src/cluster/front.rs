@@ -13,7 +13,10 @@ use serde_json::json;
 use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
-use super::{Place, StatusOf, counters, forward, of_counters, status_route, steady_now, wait_until};
+use super::streams::{self, HomeAt, Streams};
+use super::{
+    Place, StatusOf, counters, forward, of_counters, proof_of, status_route, steady_now, wait_until,
+};
 use crate::config::{Config, Loaded};
 use crate::data_lock::DataLock;
 use crate::metrics::{Metrics, Sample, Source};
@@ -22,17 +25,21 @@ use crate::serve::{self, Addresses, Outboxes, Start};
 use crate::status::{self, MetricsAccess, Status};
 use crate::take_over::{self, Joining, Offer, OldFront, Part, Replaceable, service};
 use crate::trouble::{Outcome, Trouble};
-use crate::{figures, files, print_with, widget, widget_builds, xmpp};
+use crate::{calls, figures, files, print_with, widget, widget_builds, xmpp};
 
 /// A running front.
 struct Running {
     edge: Edge,
+    /// None: no STUN and TURN server runs here.
+    role: Option<calls::Role>,
     front: Arc<Front>,
     bus: nats::Running,
     addresses: Addresses,
     /// Of the XMPP gateway.
     xmpp_addresses: Vec<SocketAddr>,
     streams: Arc<::xmpp::Streams>,
+    /// Of other servers and components.
+    passed_on: Streams,
     status: Status,
     runtime: tokio::runtime::Runtime,
     session_keys: [u8; 32],
@@ -76,12 +83,15 @@ impl Replaceable for Running {
     }
 
     fn offer(&self) -> Offer {
+        let role = self.role.as_ref().map(|role| role.running());
         Offer {
             workers: self.edge.workers(),
             web: self.edge.local_addrs().to_vec(),
             xmpp: self.xmpp_addresses.clone(),
+            datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
+            streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+            passed_on: self.passed_on.addresses().to_vec(),
             front: Some(OldFront { id: self.front.id().0, is_linked: self.front.status().is_linked }),
-            ..Offer::default()
         }
     }
 
@@ -129,16 +139,26 @@ impl Running {
         };
         let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
         let workers = serve::workers(config)?.max(old.workers);
-        let max_connections = serve::max_connections(config, workers, 0)?;
+        let for_calls = serve::descriptors_for_calls(config, workers);
+        let most_streams = match streams::are_wanted(config)? {
+            true => streams::most(edge::raise_descriptor_limit()),
+            false => 0,
+        };
+        let max_connections = serve::max_connections(config, workers, for_calls, 2 * most_streams as u64)?;
+        let secret_of_relays = calls::shared_secret(&config.calls, Some(place.relays_secret()))?;
         let lock = match start {
             Start::TakeOver => None,
             Start::Alone => Some(DataLock::acquire(&config.data, crate::now())?),
         };
         let listeners = serve::listeners(config, config.http, &old.web)?;
-        let for_xmpp = xmpp::listen(config, &old.xmpp)?;
+        let for_xmpp = xmpp::listen(&without_streams(config), &old.xmpp)?;
         let unstarted =
             |error: std::io::Error| Trouble::new("cannot start the node's threads").because(error);
         let runtime = serve::runtime().map_err(unstarted)?;
+        let bound = {
+            let _entered = runtime.enter();
+            streams::bind(config, &old.passed_on)?
+        };
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let (xmpp_mailboxes, xmpp_inboxes) = edge::mailboxes(workers);
@@ -180,6 +200,9 @@ impl Running {
             Some(lock) => lock,
             None => DataLock::acquire(&config.data, crate::now())?,
         };
+
+        let shared_calls = joining.is_some().then_some(calls::Old { offer: &old, secret: None });
+        let role = begin_relays(config, workers, for_calls, secret_of_relays, shared_calls, &front)?;
 
         let access = MetricsAccess::of(config)?;
         let status = Status::new(access.clone(), None);
@@ -241,21 +264,36 @@ impl Running {
             OnBus::Runs(bus) => bus,
             OnBus::Waits(bus) => begin(bus)?,
         };
-        status.begin(Metrics::new(vec![
+        let mut sources = vec![
             figures::of_edge(edge.counters()),
             figures::of_web(web_counters),
             figures::of_xmpp(xmpp_counters),
             of_front(Arc::clone(&front)),
-        ]));
+        ];
+        sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
+        let of_front = Arc::clone(&front);
+        let home = move || {
+            let status = of_front.status();
+            let http = status.http.filter(|_| status.is_linked);
+            http.map(|http| HomeAt { http, term: status.term })
+        };
+        let streams_of_servers =
+            bound.begin(config, most_streams, place.streams_secret(), home, runtime.handle());
+        if most_streams > 0 {
+            sources.push(streams_of_servers.figures());
+        }
+        status.begin(Metrics::new(sources));
         let addresses = serve::addresses(&edge, &xmpp_addresses);
         let run_file = serve::write_run_file(addresses, config);
         Ok(Running {
             edge,
+            role,
             front,
             bus,
             addresses,
             xmpp_addresses,
             streams,
+            passed_on: streams_of_servers,
             status,
             runtime,
             session_keys,
@@ -268,6 +306,9 @@ impl Running {
     fn leave(self, config: &Config) {
         self.bus.stop();
         self.status.end();
+        if let Some(role) = self.role {
+            role.stop(Duration::ZERO);
+        }
         self.edge.leave(config.stop.grace.into());
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         tracing::info!("left to the successor");
@@ -281,6 +322,9 @@ impl Running {
         let spread = u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX);
         let mut rng = rand::rng();
         self.front.goodbye(|| rand::Rng::random_range(&mut rng, 0..=spread), crate::now());
+        if let Some(role) = self.role {
+            role.stop(Duration::ZERO);
+        }
         self.edge.stop(config.stop.grace.into());
         self.bus.stop();
         self.runtime.shutdown_timeout(Duration::from_secs(1));
@@ -291,6 +335,9 @@ impl Running {
         let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else { return };
         match edge::tls::load(cert, key, config.tls_memory.into()) {
             Ok(tls) => {
+                if let Some(role) = &self.role {
+                    role.running().reload_tls(&tls);
+                }
                 self.edge.reload_tls(serve::HTTPS, tls);
                 tracing::info!(cert = %cert.display(), "reloaded the certificate");
             }
@@ -307,9 +354,41 @@ impl Running {
         if let Some(xmpp) = self.addresses.xmpp {
             writeln!(out, "  xmpp    {xmpp}")?;
         }
+        for address in self.passed_on.addresses() {
+            writeln!(out, "  to home {address}")?;
+        }
+        if let Some(role) = &self.role {
+            writeln!(out, "  calls   {}", role.stun().join(" "))?;
+        }
         writeln!(out, "  data    {}\n", config.data.display())?;
         writeln!(out, "Stop it with Ctrl-C.\n")
     }
+}
+
+/// Starts the STUN and TURN server, if the settings want one. An address that nobody has chosen may belong to a home on this machine;
+/// then the front has none, and its members get the relays of the home.
+fn begin_relays(
+    config: &Config,
+    workers: usize,
+    descriptors: u64,
+    secret: Option<Arc<[u8]>>,
+    old: Option<calls::Old<'_>>,
+    front: &Arc<Front>,
+) -> Outcome<Option<calls::Role>> {
+    let of_front = Arc::clone(front);
+    let is_in_call = move |user, call| of_front.is_in_call(user, call);
+    let role = match calls::Role::begin(config, workers, descriptors, secret, old, is_in_call) {
+        Err(trouble) if config.calls.listen == "auto" => {
+            tracing::warn!("no STUN and TURN on this front: {trouble}");
+            None
+        }
+        role => role?,
+    };
+    if let Some(role) = &role {
+        let servers = calls::servers_for_clients(&config.calls, Some(role));
+        front.offer_relays(servers, proof_of(&role.secret()));
+    }
+    Ok(role)
 }
 
 fn random_id() -> u64 {
@@ -317,18 +396,22 @@ fn random_id() -> u64 {
     u64::from_be_bytes(std::array::from_fn(|at| random[at]))
 }
 
-/// A front does not do what only the home does.
+/// A front does not keep what only the home needs.
 fn check(config: &Config) -> Outcome {
-    let xmpp = &config.xmpp;
-    let only_at_home = [
-        ("xmpp.s2s_listen", !matches!(xmpp.s2s_listen.as_str(), "" | "off" | "auto")),
-        ("xmpp.components", !xmpp.components.is_empty()),
-    ];
-    match only_at_home.iter().find(|(_, is_set)| *is_set) {
-        Some((key, _)) => Err(Trouble::new(format!("a front cannot have {key}"))
-            .remedy("set it at the home, which talks with other servers and components")),
-        None => Ok(()),
+    match config.xmpp.components.is_empty() {
+        true => Ok(()),
+        false => Err(Trouble::new("a front cannot have xmpp.components").remedy(
+            "set it at the home, which checks the secrets; a front needs xmpp.component_listen alone",
+        )),
     }
+}
+
+/// The gateway of a front has no listener for servers and components.
+fn without_streams(config: &Config) -> Config {
+    let mut config = config.clone();
+    config.xmpp.s2s_listen = "off".into();
+    config.xmpp.component_listen = "off".into();
+    config
 }
 
 fn state(front: &Arc<Front>) -> StatusOf {

@@ -74,8 +74,8 @@ pub(super) fn check(config: &Config) -> Outcome {
         .remedy("name your own push service in push.services"));
     }
     check_times(&config.web)?;
-    crate::xmpp::check(&config.xmpp)?;
-    crate::calls::check(&config.calls)
+    crate::xmpp::check(config)?;
+    crate::calls::check(config)
 }
 
 fn check_files(files: &Files, has_server: bool) -> Outcome {

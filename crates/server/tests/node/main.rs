@@ -7,6 +7,7 @@ mod bad_input;
 mod changes;
 mod client;
 mod cluster;
+mod cluster_streams;
 mod commands;
 mod connections;
 mod crash;

@@ -7,6 +7,7 @@ use calls::client::{Caller, Heard};
 use serde_json::{Value, json};
 
 use crate::client::{Client, token};
+use crate::cluster::{Cluster, PASSWORD, linked};
 use crate::running::{PATIENCE, Running, Scratch, poll};
 use crate::tls::write_certificate;
 
@@ -101,7 +102,28 @@ fn a_ban_in_a_call_ends_its_relay_and_gives_out_no_more_credentials() {
     .unwrap();
     let node = Running::start(&scratch, "demo", &["--config", settings.to_str().unwrap()]);
     let (mut anna, mut tom) = (Client::enter(&scratch, &node, "anna"), Client::enter(&scratch, &node, "tom"));
-    for (who, action, user) in [(&mut anna, "request", "tom"), (&mut tom, "accept", "anna")] {
+    let call = begin_call(&mut anna, &mut tom);
+
+    let servers = ice(&scratch, &node, "tom");
+    let (name, password) =
+        (servers[1]["username"].as_str().unwrap(), servers[1]["credential"].as_str().unwrap());
+    assert!(name.ends_with(&call), "for this call: {name}");
+    let mut relay = Relay::new(servers[1]["urls"][0].as_str().unwrap(), name, password);
+    assert!(matches!(relay.ask(|caller| caller.allocate(false)), Heard::Success { relayed: Some(_), .. }));
+    assert_eq!(node.metric("kith_calls_relays"), 1.0);
+
+    scratch.say(&format!("user ban --site demo tom --reason Insults --data {}", scratch.data().display()));
+    let over = anna.expect("the end of the call", |event| event["news"] == "over");
+    assert_eq!(over["call"], *call);
+    poll("the end of the relay", || (node.metric("kith_calls_relays") == 0.0).then_some(()));
+    assert_eq!(ask_ice(&scratch, &node, "tom")["code"], "banned");
+    let mut again = Relay::new(servers[1]["urls"][0].as_str().unwrap(), name, password);
+    assert_eq!(again.ask(|caller| caller.allocate(false)), Heard::Refused(403), "the old credentials");
+}
+
+/// Two contacts in a call: its id.
+fn begin_call(anna: &mut Client, tom: &mut Client) -> String {
+    for (who, action, user) in [(&mut *anna, "request", "tom"), (&mut *tom, "accept", "anna")] {
         who.say(json!({"t": "contact", "rid": 1, "action": action, "user": user})).unwrap();
         who.expect("an answer", |event| event["re"] == 1);
     }
@@ -111,26 +133,80 @@ fn a_ban_in_a_call_ends_its_relay_and_gives_out_no_more_credentials() {
     .unwrap();
     let calling = anna.expect("the call", |event| event["re"] == 2);
     assert_eq!(calling["news"], "calling", "{calling}");
-    let call = &calling["call"];
+    let call = calling["call"].as_str().unwrap().to_owned();
     tom.say(json!({"t": "call", "rid": 2, "action": "accept", "call": call, "sdp": "v=0"})).unwrap();
     let joined = tom.expect("the call", |event| event["re"] == 2);
     assert_eq!(joined["news"], "joined", "{joined}");
+    call
+}
 
-    let servers = ice(&scratch, &node, "tom");
-    let (name, password) =
-        (servers[1]["username"].as_str().unwrap(), servers[1]["credential"].as_str().unwrap());
-    assert!(name.ends_with(call.as_str().unwrap()), "for this call: {name}");
-    let mut relay = Relay::new(servers[1]["urls"][0].as_str().unwrap(), name, password);
+/// The first TURN address over UDP, the name, and the password.
+fn turn_of(servers: &Value) -> [&str; 3] {
+    [&servers[1]["urls"][0], &servers[1]["username"], &servers[1]["credential"]]
+        .map(|text| text.as_str().unwrap_or_else(|| panic!("no TURN server in {servers}")))
+}
+
+#[test]
+fn a_front_relays_for_its_members_as_long_as_the_call_at_the_home_lasts() {
+    let cluster = Cluster::new("turn-front");
+    let settings = cluster.scratch.path().join("calls.toml");
+    let lines = "[calls]\nlisten = \"127.0.0.1:0\"\npeers = \"127.0.0.0/8\"\nports = \"20000-65535\"\n";
+    fs::write(&settings, lines).unwrap();
+    let with_relays = ["--config", settings.to_str().unwrap()];
+    // The home has no relays, and front b neither.
+    let mut home = cluster.home();
+    let mut a = cluster.start_front("a", PASSWORD, &with_relays);
+    let b = cluster.front("b");
+    linked(&a, true);
+    poll("the relays of the front", || {
+        (!ice(&cluster.scratch, &a, "anna").as_array()?.is_empty()).then_some(())
+    });
+    let (mut anna, mut tom) = (cluster.enter(&a, "anna"), cluster.enter(&b, "tom"));
+    assert_eq!(ice(&cluster.scratch, &home, "anna"), json!([]));
+    assert_eq!(ice(&cluster.scratch, &b, "anna"), json!([]));
+    let before = ice(&cluster.scratch, &a, "anna");
+    let [url, name, password] = turn_of(&before);
+    assert!(name.ends_with("-check"), "{name}");
+    // Before a call, the credentials give a check alone.
+    let mut check = Relay::new(url, name, password);
+    assert!(matches!(check.ask(|caller| caller.allocate(false)), Heard::Success { .. }));
+    let peer = "127.0.0.1:20000".parse().unwrap();
+    assert_eq!(check.ask(|caller| caller.permit(&[peer])), Heard::Refused(403));
+    assert!(matches!(check.ask(|caller| caller.refresh(0)), Heard::Success { .. }));
+    let mut forged = Relay::new(url, name, "guessed");
+    assert_eq!(forged.ask(|caller| caller.allocate(false)), Heard::Refused(401));
+
+    let call = begin_call(&mut anna, &mut tom);
+    let servers = ice(&cluster.scratch, &a, "anna");
+    let [url, name, password] = turn_of(&servers);
+    assert!(name.ends_with(&call), "for this call: {name}");
+    let mut relay = Relay::new(url, name, password);
     assert!(matches!(relay.ask(|caller| caller.allocate(false)), Heard::Success { relayed: Some(_), .. }));
-    assert_eq!(node.metric("kith_calls_relays"), 1.0);
+    assert!(matches!(relay.ask(|caller| caller.permit(&[peer])), Heard::Success { .. }));
+    assert_eq!(a.metric("kith_calls_relays"), 1.0);
 
-    scratch.say(&format!("user ban --site demo tom --reason Insults --data {}", scratch.data().display()));
+    // A new process takes the place of the front. The client asks it for a relay with the same credentials.
+    a = cluster.replace_front(&mut a, "a", &with_relays);
+    let again = poll("a relay of the new process", || {
+        let heard = Relay::new(url, name, password).ask(|caller| caller.allocate(false));
+        matches!(heard, Heard::Success { .. }).then_some(heard)
+    });
+    assert!(matches!(again, Heard::Success { relayed: Some(_), .. }));
+
+    cluster.scratch.say(&format!(
+        "user ban --site demo tom --reason Insults --data {}",
+        cluster.scratch.data().display()
+    ));
     let over = anna.expect("the end of the call", |event| event["news"] == "over");
-    assert_eq!(&over["call"], call);
-    poll("the end of the relay", || (node.metric("kith_calls_relays") == 0.0).then_some(()));
-    assert_eq!(ask_ice(&scratch, &node, "tom")["code"], "banned");
-    let mut again = Relay::new(servers[1]["urls"][0].as_str().unwrap(), name, password);
-    assert_eq!(again.ask(|caller| caller.allocate(false)), Heard::Refused(403), "the old credentials");
+    assert_eq!(over["call"], *call);
+    poll("the end of the relays", || (a.metric("kith_calls_relays") == 0.0).then_some(()));
+    let mut old = Relay::new(url, name, password);
+    assert_eq!(old.ask(|caller| caller.allocate(false)), Heard::Refused(403), "the old credentials");
+
+    home.signal("KILL");
+    home.wait();
+    linked(&a, false);
+    assert!(!a.metrics("*/*").is_empty(), "the front goes on");
 }
 
 /// A TURN client over UDP.

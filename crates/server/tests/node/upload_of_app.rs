@@ -18,12 +18,17 @@ pub(crate) struct App(WebSocket<TcpStream>);
 
 impl App {
     pub(crate) fn sign_in(node: &Running, user: &str, token: &str) -> App {
+        App::sign_in_at(node, "demo", user, token)
+    }
+
+    pub(crate) fn sign_in_at(node: &Running, domain: &str, user: &str, token: &str) -> App {
         let mut request = format!("ws://{}/xmpp-websocket", node.http).into_client_request().unwrap();
         request.headers_mut().insert("sec-websocket-protocol", "xmpp".parse().unwrap());
         let stream = TcpStream::connect(node.http).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut app = App(tungstenite::client(request, stream).unwrap().0);
-        let open = "<open xmlns='urn:ietf:params:xml:ns:xmpp-framing' to='demo' version='1.0'/>";
+        let open = format!("<open xmlns='urn:ietf:params:xml:ns:xmpp-framing' to='{domain}' version='1.0'/>");
+        let open = open.as_str();
         app.ask(open, "PLAIN");
         let plain = base64(&format!("\0{user}\0{token}"));
         let auth = "auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'";

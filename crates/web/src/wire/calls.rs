@@ -70,7 +70,8 @@ pub(crate) fn servers(ice: &chat::Ice) -> Vec<IceServer<'_>> {
         username: None,
         credential: None,
     });
-    let turn = ice.turn.as_ref().map(|turn| IceServer {
+    let usable = ice.turn.as_ref().filter(|turn| !turn.urls.is_empty());
+    let turn = usable.map(|turn| IceServer {
         urls: named(&turn.urls),
         username: Some(Cow::Borrowed(&turn.username)),
         credential: Some(Cow::Borrowed(&turn.credential)),

@@ -13,6 +13,7 @@ use http_proto::websocket::{HandshakeError, check};
 use crate::config::WebTransports;
 use crate::gateway::{Gateway, State, Step};
 use crate::stream::Opening;
+use crate::transport::passed_on::is_passed_on;
 use crate::transport::{Receiver, bosh, host_meta};
 
 /// The paths that this gateway answers.
@@ -76,6 +77,11 @@ impl Pending {
         Pending { keep_alive: head.keep_alive, is_head: head.method == "HEAD", version: head.version }
     }
 
+    /// The connection closes after the answer.
+    pub(super) fn last(head: &Head<'_>) -> Pending {
+        Pending { keep_alive: false, ..Pending::of(head) }
+    }
+
     /// Sends a whole answer.
     pub(super) fn send(self, io: &mut edge::Io<'_>, status: u16, fields: &str, body: &[u8]) {
         let mut head = String::with_capacity(256 + fields.len());
@@ -128,24 +134,27 @@ fn reason(status: u16) -> &'static str {
 
 impl Gateway {
     pub(crate) fn read_request(&mut self, state: &mut State, input: &[u8], io: &mut edge::Io<'_>) -> Step {
-        let (State::Request { tls }, Some(web)) = (&*state, &self.shared.config.web) else {
-            return Step::Wait(0);
-        };
-        let tls = *tls;
+        let State::Request { tls } = *state else { return Step::Wait(0) };
         let mut room: Fields<'_> = NO_FIELDS;
         let head = match parse(input, &mut room) {
             Ok(Some(head)) => head,
             Ok(None) => return Step::Wait(0),
             Err(offence) => return refuse(state, offence, io),
         };
-        if !is_xmpp_path(head.path) {
+        if is_passed_on(head.path) {
+            return self.take_passed_on(state, &head, input.len(), io);
+        }
+        let config = &self.shared.config;
+        let Some(web) = config.web.as_ref().filter(|_| is_xmpp_path(head.path)) else {
             // Proxies send requests of all kinds on one connection.
-            if !io.hand_over(web.pages) {
+            let of_web = config.web.as_ref().map(|web| web.pages);
+            let pages = of_web.or(config.passed_on.as_ref().map(|passed_on| passed_on.pages));
+            if !pages.is_some_and(|pages| io.hand_over(pages)) {
                 *state = State::Closing;
                 io.close();
             }
             return Step::Wait(0);
-        }
+        };
         let visitor = Visitor::of(&head, tls, web, io);
         if visitor.address.is_some_and(|client| !io.count_for(client)) {
             return refuse(state, Offence::TooManyConnections, io);
@@ -212,8 +221,7 @@ impl Gateway {
                 io.set_timer(Some(self.shared.config.negotiation));
             }
             Err((status, fields, text)) => {
-                let pending = Pending { keep_alive: false, ..Pending::of(head) };
-                pending.send(io, status, &format!("{TEXT}{fields}"), text.as_bytes());
+                Pending::last(head).send(io, status, &format!("{TEXT}{fields}"), text.as_bytes());
                 *state = State::Closing;
                 io.close();
             }

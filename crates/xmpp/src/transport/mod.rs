@@ -4,6 +4,7 @@
 pub(crate) mod bosh;
 pub(crate) mod host_meta;
 pub(crate) mod http;
+pub(crate) mod passed_on;
 mod tcp;
 pub(crate) mod websocket;
 

@@ -179,7 +179,7 @@ impl Shard {
         let room = call.room;
         let standing = effects.changed.then(|| (call.members().clone(), call.standing()));
         for user in &effects.gone {
-            self.by_user.remove(user);
+            self.by_user.remove(*user);
         }
         let mut left = None;
         if call.is_over() {
