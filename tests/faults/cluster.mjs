@@ -281,9 +281,9 @@ export class Cluster {
         process.clock.jump(jump);
         await pause(lasts);
         process.clock.jump(0);
-        // Only tokens that are over by the wrong clock may end sessions. A home checks those of all nodes.
-        if (jump < LIFE_S * 1_000) return [];
-        return this.homes.includes(process) ? this.nodes.map(({ name }) => name) : [process.name];
+        // Only tokens that are over by the clock of a home may end sessions, on all nodes.
+        const isOver = this.homes.includes(process) && jump >= LIFE_S * 1_000;
+        return isOver ? this.nodes.map(({ name }) => name) : [];
       }
       case 'drain':
         await process.command('cluster', 'drain');
