@@ -62,7 +62,7 @@ impl Scene {
             let name = format!("1800003600:7-{number:x}");
             (client, from, Caller::new(&name, &Credentials::new(SECRET).password(&name), u64::from(number) << 32))
         };
-        let now = Now { instant: began, unix_ms: UNIX_MS };
+        let now = Now { instant: began, unix_ms: UNIX_MS, steady_ms: UNIX_MS };
         let mut scene = Scene { machine, now, callers: (0..3).map(caller).collect(), relays: Vec::new(), has_ports: true };
         for who in 0..2 {
             for _ in 0..2 {
@@ -164,6 +164,7 @@ impl Scene {
     fn pass(&mut self, seconds: u64) {
         self.now.instant += Duration::from_secs(seconds);
         self.now.unix_ms += seconds * 1_000;
+        self.now.steady_ms += seconds * 1_000;
         self.machine.handle_timeout(self.now.instant);
         self.outputs();
     }

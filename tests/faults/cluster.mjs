@@ -5,10 +5,11 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '../attacks/client.mjs';
+import { Clock, clockLibrary } from './clock.mjs';
 import { Disk } from './disk.mjs';
 import { Link } from './link.mjs';
 import { Nats, Node, ownPort, Postgres, pause, Refused, until } from './processes.mjs';
-import { tokenOf } from './token.mjs';
+import { LIFE_S, tokenOf } from './token.mjs';
 
 export const SITE = 'faults';
 /** How long a user stays present after the last session was lost. Short, because rounds are. */
@@ -100,6 +101,7 @@ export class Cluster {
     }
     const secret = join(this.root, 'cluster.secret');
     await writeFile(secret, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+    if (this.topology.clocks) this.clockLibrary = await clockLibrary(this.root);
     for (const name of [...names('home', homes), ...names('front', fronts)]) {
       const node = await this.#node(name, servers, secret);
       await this.#linked(`members/${name}`, [node.port]);
@@ -116,7 +118,8 @@ export class Cluster {
     const isHome = name.startsWith('home');
     const settings = { ...SETTINGS };
     const flags = [];
-    const node = new Node(name, this.root, { port: await ownPort(), settings, flags });
+    const clock = this.clockLibrary && new Clock(this.clockLibrary, join(this.root, `${name}.clock`));
+    const node = new Node(name, this.root, { port: await ownPort(), settings, flags, clock });
     if (servers.length > 0) {
       const ports = await this.#linked(`nats/${name}`, servers);
       const urls = ports.map(port => `nats://${Nats.USER}:${Nats.PASSWORD}@127.0.0.1:${port}`);
@@ -229,10 +232,10 @@ export class Cluster {
   }
 
   /**
-   * Carries a fault out, and ends when it is healed. Returns the name of the node whose members it may disconnect. `isAlone`: no other
-   * fault happens in this round.
+   * Carries a fault out, and ends when it is healed. Returns the names of the nodes whose members it may disconnect. `isAlone`: no
+   * other fault happens in this round.
    */
-  async suffer({ kind, target, lasts, delay }, { isAlone }) {
+  async suffer({ kind, target, lasts, delay, jump }, { isAlone }) {
     if (target.includes('/')) {
       const [what, name] = target.split('/');
       const node = (await this.#processOf(name)).name;
@@ -241,7 +244,7 @@ export class Cluster {
         await disk.fill();
         await pause(lasts);
         await disk.free();
-        return undefined;
+        return [];
       }
       const links = this.links.get(`${what}/${node}`);
       for (const link of links) {
@@ -251,11 +254,11 @@ export class Cluster {
       }
       await pause(lasts);
       for (const link of links) link.heal();
-      return what === 'members' ? node : undefined;
+      return what === 'members' ? [node] : [];
     }
     if (kind === 'fail over') {
       await this.#failOver(lasts);
-      return undefined;
+      return [];
     }
     const process = await this.#processOf(target);
     switch (kind) {
@@ -274,18 +277,26 @@ export class Cluster {
         await pause(lasts);
         process.thaw();
         break;
+      case 'clock': {
+        process.clock.jump(jump);
+        await pause(lasts);
+        process.clock.jump(0);
+        // Only tokens that are over by the clock of a home may end sessions, on all nodes.
+        const isOver = this.homes.includes(process) && jump >= LIFE_S * 1_000;
+        return isOver ? this.nodes.map(({ name }) => name) : [];
+      }
       case 'drain':
         await process.command('cluster', 'drain');
-        return undefined;
+        return [];
       case 'take over':
         await process.takeOver().catch(error => {
           // On a full disk or without NATS, the new process refuses. Then the old one must go on.
           if (isAlone || !(error instanceof Refused)) throw error;
         });
         // Its promise is that nobody notices.
-        return undefined;
+        return [];
     }
-    return process.name;
+    return [process.name];
   }
 
   /** Waits until the home serves and each front has a link. */

@@ -28,12 +28,15 @@ const LASTS = {
   drain: [0, 0],
   'fail over': [200, 3_000],
   'take over': [0, 0],
+  clock: [500, 8_000],
 };
 const MOST_FAULTS = 3;
 const DELAYS = [50, 400];
+/** How far a clock jumps, in milliseconds, ahead or back. */
+const JUMPS = [5_000, 2 * 86_400_000];
 
 /** All kinds of faults with their targets. `home` is the home that serves at that moment. */
-export function possibleFaults({ homes, fronts, nats, database, replica, smallDisks }) {
+export function possibleFaults({ homes, fronts, nats, database, replica, smallDisks, clocks }) {
   const numbered = (name, count) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
   const processes = [
     'home',
@@ -64,27 +67,30 @@ export function possibleFaults({ homes, fronts, nats, database, replica, smallDi
       kind: 'take over',
       target,
     })),
+    ...(clocks ? processes.filter(hasClock).map(target => ({ kind: 'clock', target })) : []),
   ];
 }
 
 /**
  * The plan of a round. Half of the rounds have one fault, so that their pauses have one cause. `rows`: only faults of these rows
- * of the table.
+ * of the table. `besides`: each round has a fault of these rows in addition.
  */
-export function planOf(seed, topology, rows = []) {
+export function planOf(seed, topology, rows = [], besides = []) {
   const random = new Random(seed);
-  const possible = possibleFaults(topology).filter(one => rows.length === 0 || rows.includes(rowOf(one)));
-  if (possible.length === 0) throw new Error(`${topology.name} has none of these faults: ${rows.join(', ')}`);
-  const targets = new Set(possible.map(one => groupOf(one))).size;
-  const count = random.chance(0.5) ? 1 : Math.min(targets, random.between(2, MOST_FAULTS));
-  const faults = [];
+  const of = rows => {
+    const found = possibleFaults(topology).filter(one => rows.includes(rowOf(one)));
+    if (found.length === 0) throw new Error(`${topology.name} has none of these faults: ${rows.join(', ')}`);
+    return found;
+  };
+  const possible = rows.length === 0 ? possibleFaults(topology) : of(rows);
+  const faults = besides.length === 0 ? [] : [faultOf(random.pick(of(besides)), random)];
+  // The end of one fault would heal another one of the same group.
+  const isFree = fault => !faults.some(one => groupOf(one) === groupOf(fault));
+  const groups = new Set(possible.filter(isFree).map(groupOf)).size;
+  const count = faults.length + Math.min(groups, random.chance(0.5) ? 1 : random.between(2, MOST_FAULTS));
   while (faults.length < count) {
-    const { kind, target } = random.pick(possible);
-    // The end of one fault would heal another one of the same target.
-    if (faults.some(one => groupOf(one) === groupOf({ target }))) continue;
-    const fault = { kind, target, at: random.between(...BEGINS), lasts: random.between(...LASTS[kind]) };
-    if (kind === 'delay') fault.delay = random.between(...DELAYS);
-    faults.push(fault);
+    const target = random.pick(possible);
+    if (isFree(target)) faults.push(faultOf(target, random));
   }
   faults.sort((one, other) => one.at - other.at);
   return {
@@ -99,9 +105,32 @@ export function planOf(seed, topology, rows = []) {
   };
 }
 
-/** Only one fault of each group is in a round. After a failover, the two servers of PostgreSQL have changed their parts. */
-function groupOf({ target }) {
+function faultOf({ kind, target }, random) {
+  const fault = { kind, target, at: random.between(...BEGINS), lasts: random.between(...LASTS[kind]) };
+  if (kind === 'delay') fault.delay = random.between(...DELAYS);
+  if (kind === 'clock') fault.jump = jump(random);
+  return fault;
+}
+
+/**
+ * Only one fault of each group is in a round. After a failover, the two servers of PostgreSQL have changed their parts. A process may
+ * end, or be frozen, while its clock is wrong.
+ */
+export function groupOf({ kind, target }) {
+  if (kind === 'clock') return `clock of ${target}`;
   return target === 'replica' ? 'postgres' : target;
+}
+
+/** Only nodes have a clock of their own. */
+function hasClock(target) {
+  return !target.startsWith('nats');
+}
+
+/** Seconds are as likely as hours and days: the logarithm is spread evenly. */
+function jump(random) {
+  const [least, most] = JUMPS;
+  const length = Math.round(least * (most / least) ** random.next());
+  return random.chance(0.5) ? length : -length;
 }
 
 /** The row of a fault in the table of pauses: without the number of a process. */
@@ -109,9 +138,10 @@ export function rowOf({ kind, target }) {
   return `${kind} ${target.replace(/-\d+$/, '')}`;
 }
 
-export function described({ kind, target, at, lasts, delay }) {
+export function described({ kind, target, at, lasts, delay, jump }) {
   const seconds = ms => `${(ms / 1_000).toFixed(1)} s`;
-  const by = delay === undefined ? '' : ` by ${delay} ms`;
+  const by =
+    delay !== undefined ? ` by ${delay} ms` : jump !== undefined ? ` by ${Math.round(jump / 1_000)} s` : '';
   const long = lasts > 0 ? ` for ${seconds(lasts)}` : '';
   return `${kind} ${target}${by} at ${seconds(at)}${long}`;
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Pauses } from './pauses.mjs';
-import { planOf, possibleFaults, rowOf, TOPOLOGIES } from './plan.mjs';
+import { groupOf, planOf, possibleFaults, rowOf, TOPOLOGIES } from './plan.mjs';
 
 const SEEDS = Array.from({ length: 300 }, (_, at) => at);
 
@@ -16,13 +16,14 @@ test('a seed gives the same plan each time, and other seeds give others', () => 
 for (const [name, topology] of Object.entries({
   ...TOPOLOGIES,
   small_disk: { ...TOPOLOGIES.sqlite, smallDisks: true },
+  clocks: { ...TOPOLOGIES.standby, clocks: true },
   three_servers: { ...TOPOLOGIES.standby, nats: 3 },
 })) {
-  test(`in ${name}, rounds have one to three faults of different targets, and each possible fault comes`, () => {
+  test(`in ${name}, rounds have one to three faults of different groups, and each possible fault comes`, () => {
     const seen = new Set();
     for (const { faults } of SEEDS.map(seed => planOf(seed, topology))) {
       assert.ok(faults.length >= 1 && faults.length <= 3);
-      assert.equal(new Set(faults.map(({ target }) => target)).size, faults.length);
+      assert.equal(new Set(faults.map(groupOf)).size, faults.length);
       for (const { kind, target } of faults) seen.add(`${kind} ${target}`);
     }
     const possible = possibleFaults(topology).map(({ kind, target }) => `${kind} ${target}`);
@@ -36,6 +37,38 @@ test('a plan may be limited to some rows of the table', () => {
     assert.deepEqual(faults.map(rowOf), ['kill home']);
   }
   assert.throws(() => planOf(1, TOPOLOGIES.single, ['kill nats']), /none of these faults/);
+});
+
+test('clocks of nodes jump ahead and back, by seconds up to two days, also while their process ends', () => {
+  const jumping = { ...TOPOLOGIES.standby, clocks: true };
+  const rounds = SEEDS.map(
+    seed => planOf(seed, jumping, ['clock home', 'clock standby', 'kill home']).faults,
+  );
+  const jumps = rounds.flat().flatMap(({ jump }) => jump ?? []);
+  const [SHORT, LONG] = [60_000, 6 * 3_600_000];
+  for (const side of [jumps.filter(jump => jump > 0), jumps.filter(jump => jump < 0).map(jump => -jump)]) {
+    assert.ok(side.some(jump => jump < SHORT) && side.some(jump => jump > LONG));
+    assert.ok(side.every(jump => jump >= 5_000 && jump <= 2 * 86_400_000));
+  }
+  const kinds = rounds.map(faults =>
+    faults.filter(({ target }) => target === 'home').map(({ kind }) => kind),
+  );
+  assert.ok(kinds.some(both => both.length === 2));
+  assert.throws(() => planOf(1, TOPOLOGIES.standby, ['clock home']), /none of these faults/);
+});
+
+test('each round may have a fault of some rows in addition to others', () => {
+  const jumping = { ...TOPOLOGIES.replicated, clocks: true };
+  const clocks = ['clock home', 'clock front'];
+  for (const seed of SEEDS) {
+    const { faults } = planOf(seed, jumping, ['kill home', 'cut nats/front', 'clock home'], clocks);
+    assert.ok(faults.length >= 2 && faults.some(one => clocks.includes(rowOf(one))));
+    assert.equal(new Set(faults.map(groupOf)).size, faults.length);
+  }
+  assert.equal(
+    planOf(1, { ...TOPOLOGIES.single, clocks: true }, ['clock home'], ['clock home']).faults.length,
+    1,
+  );
 });
 
 test('a round has one fault of the servers of PostgreSQL', () => {

@@ -257,14 +257,14 @@ export class Postgres extends Program {
   }
 }
 
-/** A node of Kith. `settings`: variables that the binary reads. `flags`: of `kith serve`. */
 /** A process does not take over, and the old one goes on. */
 export class Refused extends Error {}
 
+/** A node of Kith. `settings`: variables that the binary reads. `flags`: of `kith serve`. `clock`: its own one, if it can jump. */
 export class Node extends Program {
-  constructor(name, root, { port, settings, flags }) {
+  constructor(name, root, { port, settings, flags, clock }) {
     super(name, root);
-    Object.assign(this, { port, settings, flags });
+    Object.assign(this, { port, settings, flags, clock });
     this.http = `127.0.0.1:${port}`;
     this.data = join(root, name);
   }
@@ -272,7 +272,7 @@ export class Node extends Program {
   begin(...more) {
     return this.spawn(
       [BINARY, 'serve', '--data', this.data, '--http', this.http, '--metrics-public', ...this.flags, ...more],
-      { env: this.settings },
+      { env: { ...this.settings, ...this.clock?.env } },
     );
   }
 
@@ -323,7 +323,7 @@ export class Node extends Program {
 
   /** Runs another `kith` command on the same data. */
   async command(...args) {
-    const env = { ...outside, XDG_RUNTIME_DIR: join(this.root, 'run'), ...this.settings };
+    const env = { ...outside, XDG_RUNTIME_DIR: join(this.root, 'run'), ...this.settings, ...this.clock?.env };
     const { stdout } = await run(BINARY, [...args, '--data', this.data], { env });
     return stdout.trim();
   }

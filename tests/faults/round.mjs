@@ -38,9 +38,9 @@ export async function playRound(community, plan) {
   const touched = new Set();
   const faults = plan.faults.map(async fault => {
     await pause(fault.at);
-    await cluster
-      .suffer(fault, { isAlone: plan.faults.length === 1 })
-      .then(node => touched.add(node), blame('not healed'));
+    await cluster.suffer(fault, { isAlone: plan.faults.length === 1 }).then(nodes => {
+      for (const node of nodes) touched.add(node);
+    }, blame('not healed'));
   });
   const returned = pause(plan.returnsAt).then(() => {
     for (const member of absent) {

@@ -12,12 +12,14 @@ import { described, planOf, TOPOLOGIES } from './plan.mjs';
 import { playRound, quiet } from './round.mjs';
 
 const USAGE = `node tests/faults/run.mjs [--rounds N] [--seed S] [--topology ${Object.keys(TOPOLOGIES).join(',')}]
-    [--homes N] [--fronts N] [--nats N] [--members N] [--small-disks]
-    [--faults 'kill home,cut nats/front'] [--keep-going] [--plan]
+    [--homes N] [--fronts N] [--nats N] [--members N] [--small-disks] [--no-clocks]
+    [--faults 'kill home,cut nats/front'] [--besides 'clock home'] [--keep-going] [--plan]
 
 KITH_BIN names the binary. Round number i has the seed S + i - 1: --seed repeats its faults, not the order in which
-processes and members run. --faults allows only these rows of the table. --small-disks gives homes on SQLite a disk of their own,
-which a fault can fill (root on Linux). --plan prints the faults and ends. --keep-going begins with a new cluster after a violation.`;
+processes and members run. --faults allows only these rows of the table. --besides adds a fault of these rows to each round.
+--small-disks gives homes on SQLite a disk of their own, which a fault can fill (root on Linux). --no-clocks leaves out the jumps
+of clocks, which need Linux and a C compiler. --plan prints the faults and ends. --keep-going begins with a new cluster after a
+violation.`;
 
 const { values } = parseArgs({
   options: {
@@ -29,8 +31,10 @@ const { values } = parseArgs({
     nats: { type: 'string' },
     members: { type: 'string', default: '12' },
     faults: { type: 'string', default: '' },
+    besides: { type: 'string', default: '' },
     'keep-going': { type: 'boolean', default: false },
     'small-disks': { type: 'boolean', default: false },
+    'no-clocks': { type: 'boolean', default: false },
     plan: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -55,10 +59,12 @@ function topologies() {
     }
     const changed = ['homes', 'fronts', 'nats'].filter(one => values[one] !== undefined);
     const smallDisks = values['small-disks'];
+    const clocks = process.platform === 'linux' && !values['no-clocks'];
     return {
       name,
       ...topology,
       smallDisks,
+      clocks,
       ...Object.fromEntries(changed.map(one => [one, number(one, 1)])),
     };
   });
@@ -69,10 +75,15 @@ function rounds() {
   const all = topologies();
   const count = number('rounds', 1);
   const seed = number('seed', 0);
-  const rows = values.faults.split(',').filter(row => row !== '');
+  const rows = list => list.split(',').filter(row => row !== '');
   return Array.from({ length: count }, (_, at) => {
     const topology = all[Math.floor((at * all.length) / count)];
-    return { number: at + 1, count, topology, plan: planOf(seed + at, topology, rows) };
+    return {
+      number: at + 1,
+      count,
+      topology,
+      plan: planOf(seed + at, topology, rows(values.faults), rows(values.besides)),
+    };
   });
 }
 

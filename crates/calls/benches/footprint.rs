@@ -38,7 +38,7 @@ fn main() {
         private_descriptors: false,
     };
     let mut machine = Machine::new(Arc::new(Shared::new(config, &[1; 32], began)), 1);
-    let now = Now { instant: began, unix_ms: 1_800_000_000_000 };
+    let now = Now { instant: began, unix_ms: 1_800_000_000_000, steady_ms: 0 };
 
     questions(&mut machine, now);
     // The clients' own memory is there before any relay's.

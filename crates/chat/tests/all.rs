@@ -11,6 +11,7 @@ mod callers;
 mod calls;
 mod calls_model;
 mod changes;
+mod clock_jumps;
 mod contacts;
 mod extensions;
 mod files;

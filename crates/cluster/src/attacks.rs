@@ -116,9 +116,15 @@ impl Scene {
 
     /// The answer comes later.
     pub(crate) fn begin_sign_in(&self, front: usize, user: &str, handle: SessionHandle) {
-        let exp = (self.now / 1000 + 3600) as f64;
+        let hello = self.hello(user, self.now / 1000 + 3600);
+        self.fronts[front].0.sign_in(&hello, handle, Timestamp(self.now));
+    }
+
+    /// `expires`: the end of the token, in seconds.
+    pub(crate) fn hello(&self, user: &str, expires: u64) -> Hello<'static> {
+        let exp = expires as f64;
         let claims = Claims { sub: user.into(), name: Some(user.into()), exp, ..Claims::default() };
-        let hello = Hello {
+        Hello {
             site_key: "forum".into(),
             credential: Credential::Token(sign(&claims, &secret()).unwrap().into()),
             device: DeviceId::parse(user).unwrap(),
@@ -127,8 +133,7 @@ impl Scene {
             address: None,
             agent: Agent::default(),
             announced: None,
-        };
-        self.fronts[front].0.sign_in(&hello, handle, Timestamp(self.now));
+        }
     }
 
     pub(crate) fn sign_in(&mut self, front: usize, user: &str) -> SessionId {

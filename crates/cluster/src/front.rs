@@ -72,6 +72,7 @@ pub struct Front {
 }
 
 struct State {
+    /// The time of the links.
     now: Timestamp,
     /// The highest term of a home that was seen.
     term: Term,
@@ -904,7 +905,7 @@ impl RemoteNode for Front {
         let mut state = self.lock();
         let has_room = state.has_room();
         let is_linked = state.is_linked();
-        let State { sessions, repeats, link, held, held_bytes, .. } = &mut *state;
+        let State { sessions, repeats, link, held, held_bytes, now: of_links, .. } = &mut *state;
         let kept = match sessions.entry(handle) {
             Entry::Occupied(kept) if kept.get().record.session == session => kept.into_mut(),
             _ => {
@@ -926,7 +927,8 @@ impl RemoteNode for Front {
                 if may_repeat {
                     repeats.keep(handle, &awaited, &bytes);
                 }
-                kept.wait_for(awaited, now);
+                // The wall clock may jump.
+                kept.wait_for(awaited, *of_links);
                 ends.out.push(&bytes);
             }
             _ => {

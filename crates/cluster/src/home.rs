@@ -311,6 +311,16 @@ impl<L: Outbox> Outbox for HomeOutbox<L> {
     }
 }
 
+/// How long a request may have waited at a front: until a link is lost, and until the next one.
+const MOST_WAITED_MS: u64 = 15_000;
+
+/// The time of a request that a front has sent at `sent` by its own clock. All fronts have the clock of the home: with the wrong clock of
+/// a front, its members could outlive their tokens and mutes, and other members would have to wait. So the clock of a front
+/// counts only as far as the request can have waited.
+fn at_home(sent: Timestamp, now: Timestamp) -> Timestamp {
+    if now.since(sent) <= MOST_WAITED_MS { sent.min(now) } else { now }
+}
+
 /// The side of the links that calls the domain. One thread at a time calls [`receive`](Home::receive), [`tick`](Home::tick) and
 /// [`flush`](Home::flush).
 pub struct Home {
@@ -321,6 +331,8 @@ pub struct Home {
     on_successor: Box<dyn Fn(Term) + std::marker::Send + Sync>,
     /// Of the secret for relays: see [`ToHome::Relays`]. None: fronts offer no relays.
     proof: Option<Box<str>>,
+    /// The clock of the domain. None: that of the links.
+    clock: Option<Box<dyn Fn() -> Timestamp + std::marker::Send + Sync>>,
 }
 
 #[derive(Default)]
@@ -352,7 +364,15 @@ impl Home {
         node.expect_adoptions();
         let of_calls = Arc::clone(&links);
         node.observe_calls(move |user, call| of_calls.call_changed(user, call));
-        Home { links, node, http, state: Mutex::new(state), on_successor: Box::new(|_| ()), proof: None }
+        Home {
+            links,
+            node,
+            http,
+            state: Mutex::new(state),
+            on_successor: Box::new(|_| ()),
+            proof: None,
+            clock: None,
+        }
     }
 
     /// Fronts with this proof of the secret for relays get the calls of all users: see [`Front::offer_relays`](crate::Front::offer_relays).
@@ -365,6 +385,17 @@ impl Home {
     pub fn on_successor(mut self, then: impl Fn(Term) + std::marker::Send + Sync + 'static) -> Home {
         self.on_successor = Box::new(then);
         self
+    }
+
+    /// The wall clock of the domain, if the times of the links are those of a steady clock. It may jump.
+    pub fn with_clock(mut self, clock: impl Fn() -> Timestamp + std::marker::Send + Sync + 'static) -> Home {
+        self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// The time of the domain. `now`: the time of the links.
+    fn domain_time(&self, now: Timestamp) -> Timestamp {
+        self.clock.as_ref().map_or(now, |clock| clock())
     }
 
     /// Begins to give the role away: no front joins any more, and each front is asked to hold what its sessions say for the next home.
@@ -515,6 +546,7 @@ impl Home {
     }
 
     fn carry_out(&self, item: ToHome<'_>, front: u8, link: &Link, now: Timestamp) {
+        let now = self.domain_time(now);
         let here = |session: SessionId| SessionId { handle: session.handle.of_front(front), ..session };
         match item {
             ToHome::Adopt(mut records) => {
@@ -524,22 +556,28 @@ impl Home {
                 self.links.counters.sessions_adopted.add(records.len() as u64);
                 self.node.adopt(records, now);
             }
-            ToHome::SignIn { handle, hello, now } => self.node.sign_in(hello, handle.of_front(front), now),
+            ToHome::SignIn { handle, hello, now: sent } => {
+                self.node.sign_in(hello, handle.of_front(front), at_home(sent, now));
+            }
             ToHome::Command { session, request, again: true, .. } => {
                 if let Command::Presence(presence::Command::Watch { contacts, users }) = request.command {
                     self.node.watch_again(here(session), contacts, users, now);
                 }
             }
-            ToHome::Command { session, request, now, again: false } => {
-                self.node.command(here(session), request, now);
+            ToHome::Command { session, request, now: sent, again: false } => {
+                self.node.command(here(session), request, at_home(sent, now));
             }
-            ToHome::Disconnected { session, on_purpose, now } => {
-                self.node.disconnected(here(session), on_purpose, now);
+            ToHome::Disconnected { session, on_purpose, now: sent } => {
+                self.node.disconnected(here(session), on_purpose, at_home(sent, now));
             }
             ToHome::Behind(session) => self.node.behind(here(session)),
             ToHome::PresenceMissed(session) => self.node.presence_missed(here(session)),
-            ToHome::Note(note) => self.node.note(&note),
-            ToHome::Ask { number, question } => {
+            ToHome::Note(mut note) => {
+                note.time_mut().into_iter().for_each(|sent| *sent = at_home(*sent, now));
+                self.node.note(&note);
+            }
+            ToHome::Ask { number, mut question } => {
+                question.time_mut().into_iter().for_each(|sent| *sent = at_home(*sent, now));
                 let links = Arc::clone(&self.links);
                 self.node
                     .answer(question, move |answer| links.enqueue(front, Queued::Answer(number, answer)));
@@ -583,7 +621,7 @@ impl Home {
         }
         drop(state);
         for session in std::mem::take(&mut *lock(&self.links.orphans)) {
-            self.node.disconnected(session, false, now);
+            self.node.disconnected(session, false, self.domain_time(now));
         }
     }
 
@@ -602,7 +640,7 @@ impl Home {
         let link = self.links.table.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
         let Some(link) = link else { return };
         state.by_front.remove(&link.front);
-        self.node.release_front(number, now);
+        self.node.release_front(number, self.domain_time(now));
     }
 
     /// Sends all envelopes that are due.

@@ -5,7 +5,7 @@
 //! envelopes on a bus that may lose, repeat, delay and reorder them. After a gap, a silence or a new home, the front opens a new
 //! link and lets the home adopt its sessions, so their connections stay.
 //!
-//! [`Home`] and [`Front`] read no clock and open no socket. [`nats`] connects them to NATS.
+//! [`Home`] and [`Front`] open no socket, and read no clock but the one that they are given. [`nats`] connects them to NATS.
 //!
 //! Not here: the protocols of clients (`web`, `xmpp`), the rules of the domain (`chat`), requests over HTTP (`server`).
 //!
@@ -14,6 +14,8 @@
 #[cfg(test)]
 mod attacks;
 mod bus;
+#[cfg(test)]
+mod clocks;
 mod counters;
 mod envelope;
 mod front;

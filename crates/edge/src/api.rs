@@ -9,8 +9,11 @@ use crate::{Conns, Handle, Io, Moves};
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
     pub instant: Instant,
-    /// Milliseconds since the Unix epoch.
+    /// The wall clock, in milliseconds since the Unix epoch. It may jump, ahead and back.
     pub unix_ms: u64,
+    /// The steady clock in milliseconds, for times that are kept as a number. It is near the wall clock of the begin of the process,
+    /// so a successor of the process can go on with it.
+    pub steady_ms: u64,
 }
 
 /// Data about a new connection.

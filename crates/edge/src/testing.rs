@@ -77,7 +77,7 @@ impl<P: Protocol> Harness<P> {
         if config.listeners.is_empty() {
             config.listeners.push(Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
         }
-        let now = Now { instant: Instant::now(), unix_ms: START_UNIX_MS };
+        let now = Now { instant: Instant::now(), unix_ms: START_UNIX_MS, steady_ms: START_UNIX_MS };
         let addresses = Arc::new(AddressCounts::new(config.per_address.clone()));
         let shared = Shared::new(&config, worker, gateway, Arc::new(Counters::new(workers)), addresses, now);
         Harness { engine: Engine::new(protocol, shared), now, peers: HashMap::new() }
@@ -165,19 +165,21 @@ impl<P: Protocol> Harness<P> {
         self.engine.slots.get_mut(handle.slot(), handle.generation()).map_or(0, |slot| slot.line.outgoing())
     }
 
-    /// The wall clock moves on, as if it was set. Timers do not notice.
-    pub fn skip(&mut self, time: Duration) {
-        self.now.unix_ms += u64::try_from(time.as_millis()).expect("a time of a test");
+    /// The wall clock jumps, ahead or back. Timers do not notice.
+    pub fn set_clock(&mut self, jump_ms: i64) {
+        self.now.unix_ms = self.now.unix_ms.saturating_add_signed(jump_ms);
     }
 
     /// Advances the time, tick by tick, and fires timers.
     pub fn advance(&mut self, time: Duration) {
         let target = self.now.instant + time;
         let target_unix_ms = self.now.unix_ms + time.as_millis() as u64;
+        let target_steady_ms = self.now.steady_ms + time.as_millis() as u64;
         loop {
             let step = self.engine.shared.until_next_tick(self.now.instant);
             let next = (self.now.instant + step).min(target);
             self.now.unix_ms = target_unix_ms - (target - next).as_millis() as u64;
+            self.now.steady_ms = target_steady_ms - (target - next).as_millis() as u64;
             self.now.instant = next;
             self.engine.begin_turn(self.now);
             if self.engine.timers() {

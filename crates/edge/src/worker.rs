@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::sync::{Arc, LazyLock, OnceLock, mpsc};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mio::event::Event;
@@ -315,7 +315,14 @@ impl Worker {
 }
 
 fn clock() -> Now {
+    static BEGIN: LazyLock<(Instant, u64)> = LazyLock::new(|| (Instant::now(), unix_ms()));
+    let (begin, began_ms) = *BEGIN;
+    let instant = Instant::now();
+    let steady_ms = began_ms + instant.saturating_duration_since(begin).as_millis() as u64;
+    Now { instant, unix_ms: unix_ms(), steady_ms }
+}
+
+fn unix_ms() -> u64 {
     // A clock before 1970 is broken; zero is as good as any other value.
-    let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Now { instant: Instant::now(), unix_ms: unix.as_millis() as u64 }
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64
 }

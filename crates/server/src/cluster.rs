@@ -197,7 +197,7 @@ impl Prepared {
             return Err(Trouble::new(format!("fronts cannot reach a home at {http}"))
                 .remedy("set cluster.http to an address of this machine that fronts reach"));
         }
-        let home = Home::new(self.links, node, http.to_string()).with_relays(proof);
+        let home = Home::new(self.links, node, http.to_string()).with_relays(proof).with_clock(crate::now);
         let home = match self.keeper.clone() {
             Some(keeper) => home.on_successor(move |term| keeper.successor(term)),
             None => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use chat::{Blobs, FileLimits, Node};
@@ -14,6 +14,7 @@ use rand::RngCore;
 use store::{Bucket, BucketPlace, Folder, KeyPair};
 use web::files::{Files, Links, PictureQueue};
 
+use crate::clock_jumps::ClockJumps;
 use crate::config;
 use crate::config::Config;
 use crate::trouble::{Outcome, Trouble};
@@ -206,9 +207,15 @@ impl Sweeper {
             if let Err(error) = node.remove_files_of_lost_sites(&*blobs) {
                 tracing::warn!(%error, "cannot remove the files of removed sites");
             }
+            let mut jumps = ClockJumps::new(crate::now(), Instant::now());
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 let _working = works.lock();
-                match node.remove_stale_files(&*blobs, life, open_life, crate::now()) {
+                let now = crate::now();
+                jumps.look(now, Instant::now());
+                if !jumps.may_remove() {
+                    continue;
+                }
+                match node.remove_stale_files(&*blobs, life, open_life, now) {
                     Ok(0) => {}
                     Ok(gone) => tracing::debug!(gone, "removed files"),
                     Err(error) => tracing::warn!(%error, "cannot remove unused files"),

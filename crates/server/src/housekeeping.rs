@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use chat::Node;
 
+use crate::clock_jumps::{self, ClockJumps};
 use crate::refused_connections::RefusedConnections;
 
 const TICK: Duration = Duration::from_millis(25);
@@ -28,9 +29,22 @@ impl Housekeeping {
         let keep_house = move || {
             let mut ticks = 0_u32;
             let mut refused = RefusedConnections::default();
+            let mut jumps = ClockJumps::new(crate::now(), Instant::now());
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 let _working = works.lock();
-                node.tick(crate::now());
+                let now = crate::now();
+                if let Some(jump_ms) = jumps.look(now, Instant::now()) {
+                    let (seconds, waits_minutes) = (jump_ms / 1_000, clock_jumps::CAUTION.as_secs() / 60);
+                    tracing::warn!(
+                        seconds,
+                        waits_minutes,
+                        "the clock has jumped: what is old is not removed for a while"
+                    );
+                }
+                match jumps.may_remove() {
+                    true => node.tick(now),
+                    false => node.tick_without_removals(now),
+                }
                 ticks = ticks.wrapping_add(1);
                 if ticks.is_multiple_of(TICKS_PER_REFRESH)
                     && let Err(error) = node.refresh_sites()

@@ -8,6 +8,7 @@ mod allocator;
 mod backup;
 mod calls;
 mod cli;
+mod clock_jumps;
 mod cluster;
 mod components;
 mod config;

@@ -46,7 +46,9 @@ const TAKE: &str = sql!(
      expires = (CASE WHEN $2 > 0 THEN $2 ELSE \
      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint END) + $4 \
      WHERE slot = $1 AND (holder = $3 OR expires <= (CASE WHEN $2 > 0 THEN $2 ELSE \
-     floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint END)) \
+     floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint END) \
+     OR $5 > 0 AND expires > (CASE WHEN $2 > 0 THEN $2 ELSE \
+     floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint END) + $5) \
      RETURNING term"
 );
 /// Does not wait for a synchronous replica, so that its loss costs no home its lease. If the server fails before the replica has the
@@ -88,8 +90,10 @@ pub enum Take {
     Taken {
         term: u64,
     },
-    /// Another home has it.
-    Held,
+    /// Another home has it, for so long without a renewal.
+    Held {
+        left_ms: u64,
+    },
 }
 
 /// The row of the lease, and the homes that could have it.
@@ -148,10 +152,32 @@ impl Lease {
     /// [with it](Sqlite::open_leased) refuse each write whose term is not the newest. Blocks; waits for a running commit of the
     /// former holder.
     pub fn take(&self, clock: Clock, valid: Duration) -> Result<Take, StoreError> {
+        self.take_from(clock, valid, None)
+    }
+
+    /// Like [`take`](Self::take), also if the lease of another home lasts longer than `longest`, the longest time for which a lease is
+    /// ever renewed. Then the clock of PostgreSQL was set back. Call it when no home has renewed the lease for its time.
+    pub fn take_overlong(
+        &self,
+        clock: Clock,
+        valid: Duration,
+        longest: Duration,
+    ) -> Result<Take, StoreError> {
+        self.take_from(clock, valid, Some(longest))
+    }
+
+    fn take_from(
+        &self,
+        clock: Clock,
+        valid: Duration,
+        longest: Option<Duration>,
+    ) -> Result<Take, StoreError> {
         self.answer(|db| {
             let state = row(db, clock)?;
-            if state.left_ms > 0 && state.holder != self.holder {
-                return Ok(Take::Held);
+            let is_overlong = longest.is_some_and(|longest| state.left_ms > longest.as_millis() as u64);
+            let held = Take::Held { left_ms: state.left_ms };
+            if state.left_ms > 0 && state.holder != self.holder && !is_overlong {
+                return Ok(held);
             }
             if migrate::postgres_version(db)? > NEWEST {
                 return Err(engine::Error::Invalid(
@@ -159,14 +185,16 @@ impl Lease {
                 ));
             }
             db.begin_write_of_any_term()?;
-            let taken = db.ask(TAKE, params![SLOT, clock.millis(), self.holder.as_str(), millis(valid)]);
+            let longest = longest.map_or(0, millis);
+            let taken =
+                db.ask(TAKE, params![SLOT, clock.millis(), self.holder.as_str(), millis(valid), longest]);
             let term = taken.map_err(engine::Error::from).and_then(|rows| {
                 let term = rows.first().map(|row| row.try_get::<_, i64>(0)).transpose();
                 term.map_err(|error| postgres::Error::from(error).into())
             });
             let Ok(Some(term)) = term else {
                 _ = db.rollback();
-                return term.map(|_| Take::Held);
+                return term.map(|_| held);
             };
             db.commit()?;
             self.place.term().store(term, SeqCst);

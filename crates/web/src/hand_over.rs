@@ -109,7 +109,7 @@ impl Gateway {
         serde_json::to_writer(into, &record).is_ok()
     }
 
-    pub(crate) fn import_conn(&mut self, state: &[u8], _: &mut Io<'_>) -> Option<Conn> {
+    pub(crate) fn import_conn(&mut self, state: &[u8], io: &mut Io<'_>) -> Option<Conn> {
         let state = match serde_json::from_slice(state).ok()? {
             Record::Idle { head_began } => State::Idle { head_began, held: None },
             Record::Socket { reader, phase } => {
@@ -120,7 +120,7 @@ impl Gateway {
                     }
                     PhaseRecord::Live(live) => {
                         self.shared.counters.session_began(crate::Transport::WebSocket);
-                        Phase::Live(live.import())
+                        Phase::Live(live.import(io.now()))
                     }
                 };
                 State::Socket(Socket { reader, phase })
@@ -131,7 +131,7 @@ impl Gateway {
                     FramingRecord::Sse => Framing::Sse,
                 };
                 self.shared.counters.session_began(framing.transport());
-                State::Down(Down::new(live.import(), framing))
+                State::Down(Down::new(live.import(io.now()), framing))
             }
         };
         Some(Conn { state })

@@ -53,7 +53,7 @@ pub(crate) struct Down {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Live {
     pub(crate) user: UserId,
-    /// Second (of the Unix epoch, low bits) at which the client was heard last.
+    /// Second of the steady clock (low bits) at which the client was heard last.
     received: u32,
     strikes: u16,
     pub(crate) lag: Lag,
@@ -133,14 +133,15 @@ impl Live {
 }
 
 impl LiveRecord {
-    pub(crate) fn import(self) -> Live {
-        let LiveRecord { user, received, lag, presence_missed } = self;
-        Live { user, received, strikes: 0, lag, presence_missed }
+    /// The client gets the whole idle time again, because the two processes may have different steady clocks.
+    pub(crate) fn import(self, now: Now) -> Live {
+        let LiveRecord { user, received: _, lag, presence_missed } = self;
+        Live { user, received: seconds(now), strikes: 0, lag, presence_missed }
     }
 }
 
 fn seconds(now: Now) -> u32 {
-    (now.unix_ms / 1000) as u32
+    (now.steady_ms / 1000) as u32
 }
 
 impl Socket {

@@ -188,6 +188,21 @@ fn a_silent_socket_ends_and_one_that_pings_stays() {
 }
 
 #[test]
+fn a_jump_of_the_clock_ends_no_session() {
+    let config = WebConfig { idle: 30 * SECOND, ..WebConfig::default() };
+    let mut scene = Scene::with(config);
+    let mut anna = scene.enter(Carrier::WebSocket, "anna");
+    let (minutes, days) = (20 * 60_000, 2 * 86_400_000);
+    // The time-out of a silent socket fires in each of these intervals.
+    for jump_ms in [minutes, -minutes, -days, days] {
+        scene.set_clock(jump_ms);
+        scene.wait(25 * SECOND);
+        anna.say(&mut scene, r#"{"t":"ping"}"#);
+        assert_eq!(anna.kinds(&mut scene), ["pong"], "{jump_ms}");
+    }
+}
+
+#[test]
 fn streams_have_a_heartbeat_and_not_all_at_once() {
     for carrier in [Carrier::Stream, Carrier::Sse] {
         let mut scene = Scene::new();

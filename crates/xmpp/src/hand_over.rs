@@ -38,12 +38,12 @@ pub(crate) fn export(conn: &Conn, into: &mut Vec<u8>) -> bool {
 }
 
 impl Gateway {
-    pub(crate) fn import_conn(&mut self, record: &[u8], _: &mut Io<'_>) -> Option<Conn> {
+    pub(crate) fn import_conn(&mut self, record: &[u8], io: &mut Io<'_>) -> Option<Conn> {
         let state = match record.split_first()? {
             (&REQUEST, _) => State::Request { tls: false },
             (&REQUEST_OVER_TLS, _) => State::Request { tls: true },
             (&SESSION, record) => {
-                let session = Session::import(record)?;
+                let session = Session::import(record, io.now())?;
                 self.shared.counters.sessions.add(1);
                 State::Live(Box::new(session))
             }

@@ -79,6 +79,27 @@ fn a_new_session_has_the_properties_that_the_client_may_use() {
 }
 
 #[test]
+fn a_jump_of_the_clock_ends_no_session() {
+    let mut scene = Scene::new();
+    let mut anna = present(&mut scene);
+    let mut ben = signed_in(&mut scene);
+    let (minutes, days) = (20 * 60_000, 2 * 86_400_000);
+    for jump_ms in [minutes, -minutes, -days, days] {
+        scene.set_clock(jump_ms);
+        scene.wait(Duration::from_secs(85));
+        ben.send(&mut scene, &ping("p"));
+        ben.read(&mut scene);
+        assert_eq!(ben.take().root().attr("id"), Some("p"), "{jump_ms}");
+        anna.read(&mut scene);
+        assert!(anna.received.iter().all(|one| one.root().name() == "presence"), "{jump_ms}: no ping");
+        anna.received.clear();
+        anna.send(&mut scene, &ping("q"));
+        anna.read(&mut scene);
+        assert_eq!(anna.take().root().attr("id"), Some("q"), "{jump_ms}");
+    }
+}
+
+#[test]
 fn other_methods_and_plain_connections_are_refused() {
     let mut scene = Scene::new();
     let preflight = scene.http("OPTIONS /http-bind HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n\r\n");

@@ -98,6 +98,11 @@ impl Default for Gathered {
     }
 }
 
+/// Whether the end of an interval is still to come. If it is further ahead than an interval, the clock was set back.
+fn is_later(due: Timestamp, now: Timestamp) -> bool {
+    due > now && due.since(now) <= INTERVAL_MS
+}
+
 impl Gathered {
     pub(crate) fn add(&self, room: ConversationId, seq: Seq, now: Timestamp) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).add(room, seq, now);
@@ -108,7 +113,7 @@ impl Gathered {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = Vec::new();
         waiting.rooms.retain(|room, of_room| {
-            if of_room.due > now {
+            if is_later(of_room.due, now) {
                 return true;
             }
             let taken = of_room.seqs.len().min(PER_INTERVAL);
@@ -128,7 +133,7 @@ impl Gathered {
     fn reads_store(&self, now: Timestamp) -> Option<SiteId> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let has_room = waiting.messages.all() < MOST_WAITING / 2;
-        let reads = waiting.more_in_store && has_room && waiting.next_read <= now;
+        let reads = waiting.more_in_store && has_room && !is_later(waiting.next_read, now);
         reads.then(|| {
             waiting.more_in_store = false;
             waiting.next_read = Timestamp(now.0.saturating_add(INTERVAL_MS));
@@ -235,6 +240,20 @@ mod tests {
         assert_eq!(gathered.take_due(Timestamp(2_005)).len(), 1);
         assert!(gathered.take_due(Timestamp(9_000)).is_empty());
         assert_eq!(gathered.reads_store(Timestamp(9_000)), None, "the store has nothing else");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_delays_no_change() {
+        const TWO_DAYS: u64 = 2 * 86_400_000;
+        let gathered = started();
+        gathered.add(ROOM, Seq(1), Timestamp(TWO_DAYS));
+        gathered.failed();
+        assert_eq!(gathered.reads_store(Timestamp(TWO_DAYS)), Some(FIRST));
+        gathered.failed();
+        assert_eq!(gathered.take_due(Timestamp(5)), [(ROOM, Seq(1))]);
+        assert_eq!(gathered.reads_store(Timestamp(5)), Some(FIRST));
+        gathered.add(ROOM, Seq(2), Timestamp(5));
+        assert!(gathered.take_due(Timestamp(6)).is_empty(), "the interval counts from the clock of now");
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub(crate) type Sent = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
 pub(crate) struct Moderation {
     /// No sanction ends before this time.
     next_end: AtomicU64,
+    /// When the store was asked to end sanctions, if it has not answered; otherwise `u64::MAX`.
+    asked_for_ends: AtomicU64,
     device_bans: DeviceBans,
     pub(crate) observer: Observer<dyn ActObserver>,
     sessions: Arc<Sessions>,
@@ -87,6 +89,7 @@ impl Moderation {
     ) -> Moderation {
         Moderation {
             next_end: AtomicU64::new(u64::MAX),
+            asked_for_ends: AtomicU64::new(u64::MAX),
             device_bans: DeviceBans::default(),
             observer: Observer::new(),
             sessions,

@@ -150,14 +150,16 @@ impl Moderation {
 
     /// Ends expired sanctions. Costs one comparison while none is due.
     pub(crate) fn end_sanctions(self: &Arc<Self>, now: Timestamp) {
-        if self.next_end.load(Ordering::Acquire) > now.0 {
+        let has_asked = now.0.abs_diff(self.asked_for_ends.load(Ordering::Relaxed)) < ASK_AGAIN_MS;
+        if self.next_end.load(Ordering::Acquire) > now.0 || has_asked {
             return;
         }
         // No second request before the store has answered.
-        self.next_end.store(now.0 + ASK_AGAIN_MS, Ordering::Release);
+        self.asked_for_ends.store(now.0, Ordering::Relaxed);
         let done = self.then::<(Vec<Ended>, Option<Timestamp>)>(move |this, outcome| {
             let Ok((ended, next)) = outcome else { return };
             this.next_end.store(next.map_or(u64::MAX, |next| next.0), Ordering::Release);
+            this.asked_for_ends.store(u64::MAX, Ordering::Relaxed);
             for Ended { user, room, kind, member } in ended {
                 this.users.recent().user_is(&user);
                 this.stand(user.id, user.on_site);

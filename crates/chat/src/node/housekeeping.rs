@@ -10,21 +10,32 @@ impl Node {
     /// least every 100 ms from one thread; more frequent calls do less work each. It touches no disk.
     pub fn tick(&self, now: Timestamp) {
         let Ok(_one) = self.inner.ticking.try_lock() else { return };
+        self.run_timers(now);
+        self.inner.moderation.end_sanctions(now);
+        self.inner.account.end_unanswered(now);
+        self.inner.messages.trim_what_is_old(now);
+    }
+
+    /// [`tick`](Self::tick) for a time after the clock has jumped: it removes nothing because of its age. Messages, requests without an
+    /// answer and sanctions whose time is over stay, because the clock may be wrong, and they would not come back.
+    pub fn tick_without_removals(&self, now: Timestamp) {
+        let Ok(_one) = self.inner.ticking.try_lock() else { return };
+        self.run_timers(now);
+    }
+
+    fn run_timers(&self, now: Timestamp) {
         self.inner.sessions.tick(now);
         self.inner.users.recent().age(now);
         self.inner.presences.end_grace(now);
         self.inner.sessions.end_tokens(now);
         self.inner.calls.end_calls(now);
-        self.inner.moderation.end_sanctions(now);
         self.inner.notifications.push_to_away(now);
         self.inner.notifications.mail_due_digests(now);
         self.inner.messages.publish_gathered(now);
         self.inner.rooms.publish_joins(now);
         self.inner.rooms.expire_occupants(now);
         self.inner.rooms.continue_closings();
-        self.inner.account.end_unanswered(now);
         self.inner.account.erase_what_is_left(now);
-        self.inner.messages.trim_what_is_old(now);
         self.inner.import.publish_imports(now);
         self.inner.presences.publish_due(now);
         self.inner.sign_in.repeat_presence(now);

@@ -38,6 +38,16 @@ pub enum PortNote {
     AppPushIsGone { user: UserId, service: Box<str>, node: Box<str> },
 }
 
+impl PortNote {
+    /// The time at which the gateway has reported it, if that matters.
+    pub fn time_mut(&mut self) -> Option<&mut Timestamp> {
+        match self {
+            PortNote::PasswordFailed { now, .. } => Some(now),
+            PortNote::AppPushIsGone { .. } => None,
+        }
+    }
+}
+
 /// A question of a gateway before a sign-in.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum PortQuestion {
@@ -45,6 +55,18 @@ pub enum PortQuestion {
     AppCredentials { site: SiteId, sub: Sub, address: Option<IpAddr>, now: Timestamp },
     AppTokens(AppDeviceOf),
     RenewAppToken { of: AppDeviceOf, why: AppTokenFor, now: Timestamp },
+}
+
+impl PortQuestion {
+    /// The time at which the gateway has asked, if the answer depends on it.
+    pub fn time_mut(&mut self) -> Option<&mut Timestamp> {
+        match self {
+            PortQuestion::TokenUser { now, .. }
+            | PortQuestion::AppCredentials { now, .. }
+            | PortQuestion::RenewAppToken { now, .. } => Some(now),
+            PortQuestion::AppTokens(_) => None,
+        }
+    }
 }
 
 /// The answer to the [`PortQuestion`] of the same name.

@@ -25,7 +25,8 @@ pub trait Mailer: Send + Sync + 'static {
 /// they stay unread; with 0 the member gets no digests.
 pub fn digest_due(now: Timestamp, after: u32, sent: Option<Timestamp>) -> Option<Timestamp> {
     let due = now.0 + u64::from(after) * 60_000;
-    let next = sent.map_or(0, |sent| sent.0 + MAIL_EVERY_MS);
+    // A later time than now: the clock was set back.
+    let next = sent.map_or(0, |sent| sent.min(now).0 + MAIL_EVERY_MS);
     (after > 0).then_some(Timestamp(due.max(next)))
 }
 
@@ -141,5 +142,11 @@ mod tests {
         assert_eq!(digest_due(now, 5, None), Some(Timestamp(now.0 + 300_000)));
         assert_eq!(digest_due(now, 5, ago(2 * MAIL_EVERY_MS)), Some(Timestamp(now.0 + 300_000)));
         assert_eq!(digest_due(now, 5, ago(1_000)), Some(Timestamp(now.0 + MAIL_EVERY_MS - 1_000)));
+        let later = Some(Timestamp(now.0 + 2 * MAIL_EVERY_MS));
+        assert_eq!(
+            digest_due(now, 5, later),
+            Some(Timestamp(now.0 + MAIL_EVERY_MS)),
+            "the clock was set back"
+        );
     }
 }

@@ -578,9 +578,11 @@ impl UserHere {
         News { user: self.id, sub: self.sub.clone(), last_seen, is_changed: true, sessions: Vec::new() }
     }
 
-    /// From its low 32 bits: correct if no user is kept here for 49 days after leaving.
+    /// From its low 32 bits: correct if no user is kept here for 24 days after leaving.
     fn last_seen(&self, now: Timestamp) -> Timestamp {
-        Timestamp(now.0.saturating_sub((now.0 as u32).wrapping_sub(self.seen).into()))
+        // Negative after the clock was set back.
+        let ago = (now.0 as u32).wrapping_sub(self.seen) as i32;
+        Timestamp(now.0.saturating_sub(ago.max(0) as u64))
     }
 }
 

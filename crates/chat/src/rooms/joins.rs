@@ -53,11 +53,18 @@ struct JoinsByRoom {
 struct OfRoom {
     /// Time of the next event; None: no change since the last one.
     due: Option<Timestamp>,
-    /// The earliest time of the next event.
+    /// The earliest time of the next event, and how long after the last one that is.
     quiet_until: Timestamp,
+    quiet_ms: u64,
     joined: Vec<UserId>,
     /// Users who were listed, and when.
     named: Vec<(UserId, Timestamp)>,
+}
+
+impl OfRoom {
+    fn be_quiet(&mut self, ms: u64, now: Timestamp) {
+        (self.quiet_until, self.quiet_ms) = (Timestamp(now.0 + ms), ms);
+    }
 }
 
 impl Joins {
@@ -89,10 +96,15 @@ impl Joins {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let JoinsByRoom { by_id, by_site } = &mut *rooms;
         by_id.retain(|room, of_room| {
-            of_room.named.retain(|(_, at)| now.since(*at) < NAMED_AGAIN_MS);
-            if of_room.due.is_some_and(|at| at <= now) {
+            of_room.named.retain(|(_, at)| now.since(*at) < NAMED_AGAIN_MS && at.since(now) < NAMED_AGAIN_MS);
+            // Times that are further ahead than they can be: the clock was set back.
+            if of_room.quiet_until.since(now) > of_room.quiet_ms {
+                of_room.quiet_until = now;
+            }
+            let longest_ms = of_room.quiet_ms.max(DELAY_MS);
+            if of_room.due.is_some_and(|at| at <= now || at.since(now) > longest_ms) {
                 of_room.due = None;
-                of_room.quiet_until = Timestamp(now.0 + INTERVAL_MS);
+                of_room.be_quiet(INTERVAL_MS, now);
                 due.push((*room, std::mem::take(&mut of_room.joined)));
             }
             let stays = of_room.due.is_some() || of_room.quiet_until > now || !of_room.named.is_empty();
@@ -111,8 +123,7 @@ impl Joins {
     fn published(&self, room: ConversationId, members: usize, now: Timestamp) {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of_room) = rooms.by_id.get_mut(&room) {
-            let quiet_ms = INTERVAL_MS.max(members as u64 / MEMBERS_PER_MS);
-            of_room.quiet_until = Timestamp(now.0 + quiet_ms);
+            of_room.be_quiet(INTERVAL_MS.max(members as u64 / MEMBERS_PER_MS), now);
             of_room.due = of_room.due.map(|due| due.max(of_room.quiet_until));
         }
     }
@@ -197,6 +208,20 @@ mod tests {
         joins.add(ROOM, Some(user(2)), Timestamp(600));
         assert!(joins.take_due(Timestamp(20_499)).is_empty());
         assert_eq!(joins.take_due(Timestamp(20_500)).len(), 1);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_delays_no_event() {
+        const TWO_DAYS: u64 = 2 * 86_400_000;
+        let joins = Joins::default();
+        joins.add(ROOM, Some(user(1)), Timestamp(TWO_DAYS));
+        assert_eq!(joins.take_due(Timestamp(TWO_DAYS + DELAY_MS)).len(), 1);
+        joins.published(ROOM, 100_000, Timestamp(TWO_DAYS + DELAY_MS));
+        joins.add(ROOM, Some(user(2)), Timestamp(TWO_DAYS + DELAY_MS));
+        assert!(joins.take_due(Timestamp(TWO_DAYS + 2 * DELAY_MS)).is_empty(), "the room is large");
+        assert_eq!(joins.take_due(Timestamp(0)), [(ROOM, vec![user(2)])]);
+        joins.add(ROOM, Some(user(1)), Timestamp(100));
+        assert_eq!(joins.take_due(Timestamp(INTERVAL_MS)), [(ROOM, vec![user(1)])], "and is listed again");
     }
 
     #[test]

@@ -375,9 +375,14 @@ fn is_picture(change: &AvatarChange) -> bool {
 impl Room {
     /// The rules for an act of a member whose last message is of `last`.
     pub fn rules(&self, last: crate::Timestamp, now: crate::Timestamp) -> Rules {
-        let waited = now.since(last);
-        let wait = u64::from(self.slow_ms).saturating_sub(waited);
-        Rules { kind: self.kind, frozen: self.frozen, wait_ms: if last.0 == 0 { 0 } else { wait as u32 } }
+        let slow_ms = u64::from(self.slow_ms);
+        let wait_ms = match slow_ms.saturating_sub(now.since(last)) {
+            _ if last.0 == 0 => 0,
+            // The clock was set back, and the member must not wait for that time.
+            _ if last.since(now) > slow_ms => 0,
+            left => left as u32,
+        };
+        Rules { kind: self.kind, frozen: self.frozen, wait_ms }
     }
 }
 
@@ -459,10 +464,12 @@ mod tests {
             [0, 1_000, 600, 0]
         );
         assert_eq!(
-            wait(9_000, 5_000),
+            wait(5_900, 5_000),
             1_000,
             "a clock that goes back lengthens it by no more than it is long"
         );
+        let two_days = 2 * 86_400_000;
+        assert_eq!(wait(5_000 + two_days, 5_000), 0, "and a member does not wait for days");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Sessions {
     pub(crate) fn end_tokens(&self, now: Timestamp) {
         let second = (now.0 / 1000) as u32;
         for mut shard in self.each() {
-            if shard.next_end > second || now.since(shard.ends_seen) < ENDS_EVERY_MS {
+            if shard.next_end > second || now.0.abs_diff(shard.ends_seen.0) < ENDS_EVERY_MS {
                 continue;
             }
             let over = shard.take_ends(second);

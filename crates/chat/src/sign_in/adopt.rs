@@ -434,13 +434,15 @@ impl SignIn {
 
     /// Repeats presence, because changes during the move may have been lost.
     pub(crate) fn repeat_presence(self: &Arc<Self>, now: Timestamp) {
-        let until = &self.adoptions.expected_until;
-        if until.load(Ordering::Relaxed) == 0 {
-            until.store(now.0 + self.config.presence_grace_ms, Ordering::Relaxed);
+        let (until, latest) = (&self.adoptions.expected_until, now.0 + self.config.presence_grace_ms);
+        // A later time than possible: the clock was set back.
+        if until.load(Ordering::Relaxed) == 0 || until.load(Ordering::Relaxed) > latest {
+            until.store(latest, Ordering::Relaxed);
         }
         for _ in 0..PRESENCE_PER_TICK {
             let mut watching = self.adoptions.watching();
-            let Some((_, session)) = watching.pop_front_if(|(due, _)| *due <= now) else { return };
+            let is_due = |due: Timestamp| due <= now || due.0 > latest;
+            let Some((_, session)) = watching.pop_front_if(|(due, _)| is_due(*due)) else { return };
             drop(watching);
             if let Some(site) = self.sites.by_id(session.user.site) {
                 self.presences.answer_watched(site.site.mode, session);

@@ -61,10 +61,12 @@ pub(crate) fn wait(
     let mut standby: Option<Standby> = None;
     let mut is_away = false;
     let mut patient_until = 0;
+    let mut overlong = Overlong::default();
     loop {
         let asked = steady_now().0;
         let take = match is_away || asked < patient_until {
-            true => lease.state(Clock::OfDatabase).map(|_| Take::Held),
+            true => lease.state(Clock::OfDatabase).map(|state| Take::Held { left_ms: state.left_ms }),
+            false if overlong.lasts(VALID, asked) => lease.take_overlong(Clock::OfDatabase, VALID, LONGEST),
             false => lease.take(Clock::OfDatabase, VALID),
         };
         match take {
@@ -76,7 +78,8 @@ pub(crate) fn wait(
                 let http = standby.map(|standby| standby.http);
                 return Ok(Some(Turn { keeper, lock, http }));
             }
-            Ok(Take::Held) => {
+            Ok(Take::Held { left_ms }) => {
+                overlong.see(left_ms, asked);
                 if std::mem::replace(&mut is_away, false) {
                     // The answer may have come long after the question.
                     patient_until = steady_now().0 + PATIENCE.as_millis() as u64;
@@ -103,6 +106,30 @@ pub(crate) fn wait(
             tracing::info!("stopped");
             return Ok(None);
         }
+    }
+}
+
+/// No home renews its lease for a longer time. Twice, because a renewal may come between two looks.
+const LONGEST: Duration = Duration::from_millis(2 * VALID.as_millis() as u64);
+
+/// A lease that lasts longer than it can: the clock of PostgreSQL was set back. A home that lives renews it within a second, and it is
+/// as long as ever. If the home is dead, nobody would have the lease for the length of the jump.
+#[derive(Default)]
+struct Overlong {
+    since: Option<u64>,
+}
+
+impl Overlong {
+    /// `now`: by the steady clock, in milliseconds.
+    fn see(&mut self, left_ms: u64, now: u64) {
+        match left_ms > LONGEST.as_millis() as u64 {
+            true => _ = self.since.get_or_insert(now),
+            false => self.since = None,
+        }
+    }
+
+    fn lasts(&self, time: Duration, now: u64) -> bool {
+        self.since.is_some_and(|since| now.saturating_sub(since) >= time.as_millis() as u64)
     }
 }
 
@@ -246,6 +273,26 @@ mod tests {
     fn ask(answers: &Answers, line: &str) -> (&'static str, String) {
         let (status, _, body) = answers.answer(&format!("{line} HTTP/1.1\r\nHost: a\r\n\r\n"));
         (status, body)
+    }
+
+    #[test]
+    fn an_overlong_lease_counts_only_if_no_renewal_shortens_it() {
+        let [usual, overlong] = [3_900, LONGEST.as_millis() as u64 + 1];
+        let mut seen = Overlong::default();
+        for (now, left_ms, lasts) in [
+            (0, usual, false),
+            (10_000, overlong, false),
+            (13_999, overlong, false),
+            (14_000, overlong, true),
+            (14_250, usual, false),
+            (30_000, overlong, false),
+            (33_000, usual, false),
+            (36_000, overlong, false),
+            (39_999, overlong, false),
+        ] {
+            seen.see(left_ms, now);
+            assert_eq!(seen.lasts(VALID, now), lasts, "{now}");
+        }
     }
 
     #[test]

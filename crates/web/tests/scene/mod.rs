@@ -208,6 +208,14 @@ impl Scene {
         self.workers[line.worker].saw_end(line.handle)
     }
 
+    /// The wall clock jumps, ahead or back. No timer notices.
+    pub fn set_clock(&mut self, jump_ms: i64) {
+        for worker in &mut self.workers {
+            worker.set_clock(jump_ms);
+        }
+        self.now_ms = self.now_ms.saturating_add_signed(jump_ms);
+    }
+
     /// Time passes in ticks, for the node too.
     pub fn wait(&mut self, time: Duration) {
         let mut left = time;

@@ -141,7 +141,7 @@ impl Gateway {
                 let content = Content::Checked { to, pair: dial.pair, verdict: Verdict::Error };
                 self.shared.send_to_worker(to.worker(), content);
             }
-            None => self.link_failed(&dial.pair, failure, self.federation.users.now),
+            None => self.link_failed(&dial.pair, failure, self.federation.users.steady_ms),
         }
     }
 }

@@ -129,7 +129,7 @@ impl Gateway {
     }
 
     fn flush_link(&mut self, pair: &Pair, conns: &mut Conns<'_, Conn>) {
-        let now = conns.now().unix_ms;
+        let now = conns.now().steady_ms;
         let Some(link) = self.federation.links.by_pair.get_mut(pair) else { return };
         match link.state {
             State::Open(handle) => {

@@ -403,7 +403,7 @@ impl Gateway {
             Stream::Out(outgoing) => &outgoing.pace,
             Stream::Component(component) => &component.pace,
         };
-        if !(pace.is_over() && pace.second == now.unix_ms / 1000) {
+        if !(pace.is_over() && pace.second == now.steady_ms / 1000) {
             io.set_reading(true);
         }
     }
@@ -424,7 +424,7 @@ impl Pace {
 
     /// Counts a stanza. False: the stream reads no further before the next second. `silence`: until its timer fires.
     pub(super) fn may_go_on(&mut self, io: &mut Io<'_>, silence: Duration) -> bool {
-        let second = io.now().unix_ms / 1000;
+        let second = io.now().steady_ms / 1000;
         if second != self.second {
             (self.second, self.count) = (second, 0);
         }

@@ -69,8 +69,9 @@ pub(super) struct RemoteUsers {
     has_begun: bool,
     /// The numbers of the worker and of this gateway.
     pub(super) place: Option<(usize, usize)>,
-    /// Unix milliseconds of this turn.
-    pub(super) now: u64,
+    /// The times of this turn, in milliseconds: the wall clock, and the steady one.
+    pub(super) unix_ms: u64,
+    pub(super) steady_ms: u64,
 }
 
 struct Entry {
@@ -253,7 +254,8 @@ impl Gateway {
     /// Notes place and time.
     pub(crate) fn federation_turn(&mut self, conns: &Conns<'_, Conn>) {
         self.federation.users.place = Some((conns.worker(), conns.gateway()));
-        self.federation.users.now = conns.now().unix_ms;
+        let now = conns.now();
+        (self.federation.users.unix_ms, self.federation.users.steady_ms) = (now.unix_ms, now.steady_ms);
     }
 
     /// Signs in known users, a few at the same time.
@@ -271,12 +273,12 @@ impl Gateway {
         }
         while self.federation.users.starting < MOST_STARTING
             && let Some((due, ..)) = self.federation.users.waiting.front()
-            && *due <= now.unix_ms
+            && *due <= now.steady_ms
             && let Some((_, site, user)) = self.federation.users.waiting.pop_front()
         {
             self.ensure(site, user, true, None, now);
         }
-        self.tick_links(now.unix_ms);
+        self.tick_links(now.steady_ms);
     }
 
     /// Makes sure that a remote user has a base session.
@@ -414,7 +416,7 @@ impl Gateway {
             Refusal::Overloaded { .. } | Refusal::Unavailable | Refusal::GoingAway { .. } | Refusal::Full
         );
         if is_known && is_busy && matches!(entry.role, Role::Base { .. }) {
-            let due = now.unix_ms + RETRY_MS;
+            let due = now.steady_ms + RETRY_MS;
             self.federation.users.waiting.push_back((due, entry.site.id, entry.user));
         }
         let condition = if is_busy { Condition::ResourceConstraint } else { Condition::ServiceUnavailable };
@@ -471,7 +473,7 @@ impl Gateway {
             return;
         };
         self.shared.counters.sessions.take(1);
-        let now = chat::Timestamp(self.federation.users.now);
+        let now = chat::Timestamp(self.federation.users.unix_ms);
         self.shared.node.disconnected(entry.session_id(session, handle), true, now);
     }
 
@@ -526,7 +528,7 @@ impl Gateway {
         entry.session = Some(session);
         for stanza in written {
             match talks {
-                true => self.send_to_server(&pair, stanza, now.unix_ms),
+                true => self.send_to_server(&pair, stanza, now.steady_ms),
                 // The site has changed its mind.
                 false => self.bounce(&pair, &stanza, Failure::NotFound),
             }
@@ -567,7 +569,7 @@ impl Gateway {
                 return;
             }
             if let Some(answer) = server_iq::answer(root) {
-                self.send_to_server(pair, answer, now.unix_ms);
+                self.send_to_server(pair, answer, now.steady_ms);
             }
             return;
         };
@@ -601,8 +603,8 @@ impl Gateway {
             // RFC 6121 §4.3.2. A stranger gets no answer.
             (Some("probe"), Some(base)) => {
                 let Some(entry) = self.federation.users.entry(base) else { return };
-                if now.unix_ms >= entry.renewed + RENEW_MS {
-                    entry.renewed = now.unix_ms;
+                if now.steady_ms >= entry.renewed + RENEW_MS {
+                    entry.renewed = now.steady_ms;
                     self.with_remote(base, now, |mut turn| turn.renew_presence());
                 }
             }
@@ -736,7 +738,7 @@ impl Gateway {
         let is_answered =
             root.name() != "presence" && !matches!(root.attr("type"), Some("error" | "result" | "groupchat"));
         if is_answered {
-            self.send_to_server(pair, server_iq::refusal(root, condition), now.unix_ms);
+            self.send_to_server(pair, server_iq::refusal(root, condition), now.steady_ms);
         }
     }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use chat::presence::Availability;
 use chat::{Sub, UserId};
-use edge::Moves;
+use edge::{Moves, Now};
 use serde::{Deserialize, Serialize};
 use xmpp_proto::jid::Jid;
 use xmpp_proto::xml::Reader;
 
-use super::{Extra, Flags, Session, ShownRequest};
+use super::{Extra, Flags, Session, ShownRequest, seconds};
 use crate::transport::Receiver;
 use crate::xep::bookmarks::stored::Shown;
 use crate::xep::caps::Wanted;
@@ -156,7 +156,8 @@ impl Session {
         serde_json::to_vec(&record).ok()
     }
 
-    pub(crate) fn import(record: &[u8]) -> Option<Session> {
+    /// The client gets the whole idle time again, because the two processes may have different steady clocks.
+    pub(crate) fn import(record: &[u8], now: Now) -> Option<Session> {
         let record: Record<'_> = serde_json::from_slice(record).ok()?;
         let receiver = match record.receiver {
             ReceiverRecord::Tcp(prefixes) => Receiver::Tcp(Reader::between_stanzas(prefixes)),
@@ -190,7 +191,7 @@ impl Session {
             receiver,
             jid: Jid::parse(&record.jid).ok()?,
             user: record.user,
-            heard: record.heard,
+            heard: seconds(now),
             stream: record.stream,
             epoch: record.epoch,
             number: record.number,

@@ -69,7 +69,7 @@ pub(crate) struct Session {
     /// The full JID.
     pub(crate) jid: Jid,
     pub(crate) user: UserId,
-    /// Second (of the Unix epoch, low bits) at which the client was heard last.
+    /// Second of the steady clock (low bits) at which the client was heard last.
     heard: u32,
     /// Random: tells the messages of this stream from those of others.
     stream: u32,
@@ -528,7 +528,7 @@ impl Session {
 }
 
 fn seconds(now: Now) -> u32 {
-    (now.unix_ms / 1000) as u32
+    (now.steady_ms / 1000) as u32
 }
 
 /// One session, while a stanza or an event is handled.

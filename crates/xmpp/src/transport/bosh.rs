@@ -256,7 +256,7 @@ impl Outlet<'_> {
 
     pub(super) fn set_timer(&mut self, after: Option<Duration>) {
         self.flow.timer =
-            after.map(|after| self.now.unix_ms + u64::try_from(after.as_millis()).unwrap_or(u64::MAX / 2));
+            after.map(|after| self.now.steady_ms + u64::try_from(after.as_millis()).unwrap_or(u64::MAX / 2));
     }
 
     /// The condition of the last answer.
@@ -459,12 +459,12 @@ impl Gateway {
             rid: request.rid,
             early: Vec::new(),
             unread: VecDeque::new(),
-            waiting: VecDeque::from([Waiter { rid: request.rid, to: from, since: now.unix_ms }]),
+            waiting: VecDeque::from([Waiter { rid: request.rid, to: from, since: now.steady_ms }]),
             answers: VecDeque::new(),
             queue: Vec::new(),
             is_slow: false,
-            timer: Some(now.unix_ms + self.shared.config.negotiation.as_millis() as u64),
-            last: now.unix_ms,
+            timer: Some(now.steady_ms + self.shared.config.negotiation.as_millis() as u64),
+            last: now.steady_ms,
             inactivity: INACTIVITY_SECONDS,
             end: End::None,
         };
@@ -514,7 +514,7 @@ impl Gateway {
         if xmpp_proto::bosh::peek_sid(body) != Some(&*flow.sid) {
             return Err(Condition::ItemNotFound);
         }
-        let (since, flow) = (now.unix_ms, io.flow);
+        let (since, flow) = (now.steady_ms, io.flow);
         let limits = match state {
             State::Live(session) => {
                 session.hear(io.now);
@@ -659,7 +659,7 @@ impl Gateway {
             _ => Box::default(),
         };
         let mut answered = false;
-        while let Some((to, answer)) = flow.next_answer(&domain, now.unix_ms) {
+        while let Some((to, answer)) = flow.next_answer(&domain, now.steady_ms) {
             self.answer_bosh(to, answer);
             answered = true;
         }
@@ -730,7 +730,7 @@ impl Gateway {
 
     /// Looks at the sessions whose time has come.
     pub(crate) fn tick_bosh(&mut self, now: Now) {
-        while let Some(handle) = self.bosh.next_due(now.unix_ms) {
+        while let Some(handle) = self.bosh.next_due(now.steady_ms) {
             self.with_flow(handle, now, |gateway, state, io| gateway.bosh_is_due(state, io));
         }
         while let Some(handle) = self.bosh.largest_of_too_much() {
@@ -747,18 +747,18 @@ impl Gateway {
         let Outlet { flow, handle, now } = outlet;
         let seconds = |seconds: u16| u64::from(seconds) * 1000;
         let wait = seconds(flow.wait);
-        if flow.is_silent() && now.unix_ms >= flow.last + seconds(flow.inactivity) {
+        if flow.is_silent() && now.steady_ms >= flow.last + seconds(flow.inactivity) {
             self.end_bosh(state, flow, Condition::ItemNotFound, handle, now);
             flow.end = End::Done;
             return;
         }
         // The request before it is lost, and its client no longer repeats it.
-        if flow.early.iter().any(|(early, _)| now.unix_ms >= early.since + wait) {
+        if flow.early.iter().any(|(early, _)| now.steady_ms >= early.since + wait) {
             let early: Vec<Waiter> = flow.early.drain(..).map(|(waiter, _)| waiter).collect();
             flow.waiting.extend(early);
             return self.end_bosh(state, flow, Condition::ItemNotFound, handle, now);
         }
-        if flow.timer.is_some_and(|timer| now.unix_ms >= timer) {
+        if flow.timer.is_some_and(|timer| now.steady_ms >= timer) {
             flow.timer = None;
             self.stream_timer(state, &mut Io::on_bosh(Outlet { flow, handle, now }));
         }

@@ -261,7 +261,7 @@ impl Gateway {
             return;
         }
         let pair = Pair { local, remote: wake.push.service.clone() };
-        let acts = self.federation.push_services.wake(&pair, wake, now.unix_ms);
+        let acts = self.federation.push_services.wake(&pair, wake, now.steady_ms);
         self.act_on_service(&pair, acts, now);
     }
 
@@ -281,7 +281,7 @@ impl Gateway {
         let services = &mut self.federation.push_services;
         let acts = if let Some(number) = number(QUESTION) {
             let said = if said == Said::Yes && !is_push_service(iq) { Said::No } else { said };
-            services.described(pair, number, said, now.unix_ms)
+            services.described(pair, number, said, now.steady_ms)
         } else if let Some(number) = number(NOTIFICATION) {
             services.answered(pair, number, said)
         } else {
@@ -315,7 +315,7 @@ impl Gateway {
                     continue;
                 }
             }
-            self.send_to_server(pair, out, now.unix_ms);
+            self.send_to_server(pair, out, now.steady_ms);
         }
     }
 }

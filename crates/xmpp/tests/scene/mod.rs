@@ -357,9 +357,14 @@ impl Scene {
 
     /// The wall clock moves on at once. No timer ends.
     pub(crate) fn skip(&mut self, ms: u64) {
-        self.now_ms += ms;
-        self.web.skip(Duration::from_millis(ms));
-        self.xmpp.skip(Duration::from_millis(ms));
+        self.set_clock(ms as i64);
+    }
+
+    /// The wall clock jumps, ahead or back. No timer ends.
+    pub(crate) fn set_clock(&mut self, jump_ms: i64) {
+        self.now_ms = self.now_ms.saturating_add_signed(jump_ms);
+        self.web.set_clock(jump_ms);
+        self.xmpp.set_clock(jump_ms);
     }
 
     /// XMPP sessions of the domain.

@@ -66,7 +66,7 @@ impl Scene {
     pub(super) fn new(config: CallsConfig) -> Scene {
         let began = Instant::now();
         let shared = Arc::new(Shared::new(config, &[3; 32], began));
-        let now = Now { instant: began, unix_ms: UNIX_MS };
+        let now = Now { instant: began, unix_ms: UNIX_MS, steady_ms: UNIX_MS };
         let machine = Machine::new(shared, 1);
         Scene { machine, now, next_port: Some(50_000), without: None, open: Vec::new() }
     }
@@ -74,6 +74,7 @@ impl Scene {
     pub(super) fn pass(&mut self, seconds: u64) {
         self.now.instant += Duration::from_secs(seconds);
         self.now.unix_ms += seconds * 1_000;
+        self.now.steady_ms += seconds * 1_000;
         self.machine.handle_timeout(self.now.instant);
         self.outputs();
     }
