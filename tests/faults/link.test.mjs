@@ -61,7 +61,9 @@ test('a slow link keeps the order of bytes, also when it is healed', async () =>
   const begin = performance.now();
   link.slow(30);
   assert.equal(await answer(socket, 'zero'), 'zero');
-  assert.ok(performance.now() - begin >= 2 * 30, 'there and back');
+  // There and back. A timer of Node counts whole milliseconds, so it may end almost one early.
+  const took = performance.now() - begin;
+  assert.ok(took >= 2 * 29, `${took} ms`);
   socket.write('one,');
   // The link has it, and holds it.
   while (![...link.pairs].some(({ ways }) => ways.some(way => way.isBusy))) await new Promise(setImmediate);
