@@ -341,6 +341,8 @@ test('a single-page app goes from article to article, also by Back, and each has
   }
   await page.goBack();
   await sees(inRoom(page), 'First in /?article=1');
+  // A message is shown before the widget has a connection.
+  await inRoom(page).locator('[data-message] .state[data-state=sent]').waitFor();
   assert.equal(await inRoom(page).count(), 1);
   assert.equal(await page.evaluate(() => globalThis.socketsEver), 1);
   assertNoTrouble(context);
