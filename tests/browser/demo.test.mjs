@@ -70,8 +70,8 @@ test('a picture stays in its bubble on the narrowest phones', async () => {
   for (const width of [320, 360]) {
     const context = await person(browser, { ...PHONE, viewport: { width, height: 640 } });
     const tom = await Widget.of(context, kith, 'tom');
-    await tom.page.locator('kith-widget .chat-row .row-main', { hasText: 'Garden talk' }).first().click();
-    await tom.page.getByRole('log', { name: 'Messages with Garden talk' }).waitFor();
+    const row = tom.page.locator('kith-widget .chat-row .row-main', { hasText: 'Garden talk' });
+    await tom.choose(row, tom.page.getByRole('log', { name: 'Messages with Garden talk' }));
     const shot = tom.page.locator('kith-widget .pane-chat .shot').first();
     await shot.waitFor();
     const [picture, bubble] = await shot.evaluate(one =>
