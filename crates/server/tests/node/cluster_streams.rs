@@ -196,7 +196,7 @@ impl Bot {
         self.stream.write_all(xml.as_bytes()).unwrap();
     }
 
-    /// What comes until these words. None: the connection has ended.
+    /// Reads the stream up to these words. None: the connection has ended.
     fn until(&mut self, words: &str) -> Option<String> {
         loop {
             if let Some(at) = self.received.find(words) {
