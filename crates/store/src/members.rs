@@ -105,7 +105,7 @@ impl Members {
         lease::connect(&place).map_err(failed)?;
         match pin(&inner)? {
             true => Ok(()),
-            false => Err(StoreError::Failed("the row of the lease is missing".into())),
+            false => Err(StoreError::Failed("its schema has no lease of this slot".into())),
         }
     }
 }

@@ -84,8 +84,9 @@ fn a_schema_of_another_slot_is_refused() {
     let url = postgres::database();
     drop(postgres::open_slot(&url, Slot(4)));
     postgres::run(&url, "ALTER SCHEMA kith_slot_4 RENAME TO kith_slot_5");
-    let store = postgres::open_slot(&url, Slot(5));
-    assert!(store.add_site(&asking::site("forum")).is_err(), "its sites would have numbers of slot 4");
+    // Its sites have numbers of slot 4.
+    let error = Sqlite::open_postgres(&url, Slot(5), Options::default()).err().expect("it is refused");
+    assert!(error.to_string().contains("no lease of slot 5"), "{error}");
 }
 
 #[test]

@@ -606,7 +606,8 @@ impl Connection {
         let prepared = self.prepare(sql).prepared;
         let rows = self.rows(&prepared, &[self.place.slot()].values()?)?;
         self.answers()?;
-        let row = rows.first().ok_or_else(|| Error::Away("the row of the lease is missing".into()))?;
+        let missing = || Error::Away(format!("the schema has no lease of slot {}", self.place.slot()));
+        let row = rows.first().ok_or_else(missing)?;
         let term: i64 = row.try_get(2)?;
         let mut inner = self.inner.borrow_mut();
         inner.lease =
