@@ -91,13 +91,13 @@ impl Members {
         inner.look(slots, clock).map_err(|error| fault::store_error(&error))
     }
 
-    /// Chooses the node that shall have the home of a slot. It need not live. None: any node. Makes the schema of the slot if it has
-    /// none. Blocks.
+    /// Chooses the node that shall have the home of a slot. It need not live. Makes the schema of the slot if it has none. None:
+    /// any node. Blocks.
     pub fn pin(&self, slot: Slot, node: Option<&str>) -> Result<(), StoreError> {
         let node = node.map(lease::plain_name).unwrap_or_default();
         let pin = |inner: &Inner| inner.pin(slot, &node).map_err(|error| fault::store_error(&error));
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if pin(&inner)? {
+        if pin(&inner)? || node.is_empty() {
             return Ok(());
         }
         let failed = |error: OpenError| StoreError::Failed(error.to_string().into());

@@ -281,7 +281,9 @@ fn a_pin_of_a_slot_stays_until_it_is_removed() {
         let slots = members.look(3, at(100)).expect("it answers").slots;
         slots.into_iter().map(|slot| slot.pinned).collect::<Vec<_>>()
     };
+    members.pin(Slot(1), None).expect("nothing is to be removed");
     assert_eq!(pins(), [None, None, None]);
+    assert!(postgres::query(&url, "SELECT 1 FROM pg_namespace WHERE nspname = 'kith_slot_1'").is_empty());
     members.pin(Slot(2), Some("garden")).expect("the schema is made");
     members.pin(Slot::FIRST, Some("forum")).expect("it is stored");
     let pinned = [Some("forum".to_owned()), None, Some("garden".to_owned())];
