@@ -120,7 +120,12 @@ pub(crate) fn postgres_version(db: &postgres::Connection) -> engine::Result<u32>
 
 /// As [`migrate`], for PostgreSQL. Takes the lock of the one writer, and makes the schema of a slot.
 pub(crate) fn migrate_postgres(db: &postgres::Connection, epoch: u32) -> engine::Result<u32> {
-    db.execute_batch(&db.place().begin_locked())?;
+    // The first processes of a slot come at once. While one makes the schema, which may last on a busy server, the others wait.
+    let begin = match postgres_version(db)? {
+        0 => db.place().begin_locked_patiently(),
+        _ => db.place().begin_locked(),
+    };
+    db.execute_batch(&begin)?;
     let migrated = migrate_locked(db, epoch);
     db.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated

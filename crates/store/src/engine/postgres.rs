@@ -269,7 +269,16 @@ impl Place {
 
     /// Begins a transaction and takes the lock of the one writer of the slot.
     pub(crate) fn begin_locked(&self) -> String {
-        format!("BEGIN; SELECT pg_advisory_xact_lock({})", LOCK_KEY + self.slot())
+        format!("BEGIN; {}", self.take_lock())
+    }
+
+    /// As [`begin_locked`](Self::begin_locked), and waits for locks as long as a statement may last.
+    pub(crate) fn begin_locked_patiently(&self) -> String {
+        format!("BEGIN; SET LOCAL lock_timeout = 0; {}", self.take_lock())
+    }
+
+    fn take_lock(&self) -> String {
+        format!("SELECT pg_advisory_xact_lock({})", LOCK_KEY + self.slot())
     }
 
     /// Takes the same lock until the connection ends.
