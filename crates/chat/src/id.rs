@@ -21,9 +21,24 @@ impl Timestamp {
     }
 }
 
-/// A community website, the tenant.
+/// A group of sites that have the same home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u8);
+
+impl Slot {
+    /// The slot of all sites, unless they are spread over several.
+    pub const FIRST: Slot = Slot(0);
+}
+
+/// A community website, the tenant. The highest byte is the number of its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SiteId(pub u32);
+
+impl SiteId {
+    pub const fn slot(self) -> Slot {
+        Slot((self.0 >> 24) as u8)
+    }
+}
 
 /// A person of one site. 8 bytes, so that tables of a million stay small; the store numbers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -283,6 +298,13 @@ pub struct FileId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_a_site_has_its_slot() {
+        assert_eq!([1, 0x00ff_ffff].map(|number| SiteId(number).slot()), [Slot::FIRST; 2]);
+        assert_eq!([0x0300_0001, 0x03ff_ffff].map(|number| SiteId(number).slot()), [Slot(3); 2]);
+        assert_eq!(SiteId(u32::MAX).slot(), Slot(255));
+    }
 
     #[test]
     fn a_direct_conversation_id_contains_its_members() {

@@ -88,7 +88,7 @@ pub use event::{
 };
 pub use file::{File, FileType, Peaks, Picture};
 pub use id::{
-    CallId, ConversationId, DeviceId, FileId, Position, Seq, SessionHandle, SessionId, SiteId, Sub,
+    CallId, ConversationId, DeviceId, FileId, Position, Seq, SessionHandle, SessionId, SiteId, Slot, Sub,
     Timestamp, UserId,
 };
 pub use import::{

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
-use chat::{Done, Site, Store, StoreError, Sub, UserRow};
+use chat::{Done, Site, Slot, Store, StoreError, Sub, UserRow};
 use store::{Lease, Options, Sqlite, Synchronous};
 
 use crate::config::{Config, Loaded, Source, Sync};
@@ -28,7 +28,7 @@ pub(crate) fn open(loaded: &Loaded, _: &DataLock, lease: Option<&Lease>) -> Outc
             let opened = Sqlite::open_leased(lease, options(config, true));
             opened.map(Arc::new).map_err(unusable_server)
         }
-        (None, Some(url)) => match Lease::home_of(url).map_err(unusable_server)? {
+        (None, Some(url)) => match Lease::home_of(url, Slot::FIRST).map_err(unusable_server)? {
             Some(home) => Err(Trouble::new("cannot use the database of --database")
                 .because(format!("the node {home} is the home of a cluster on it"))
                 .remedy("stop that node, or start this one with --cluster")),
@@ -73,7 +73,7 @@ pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<A
     // A running node knows its own schema only, so a command must not migrate the database.
     let is_served = match &loaded.config.database {
         _ if DataLock::is_held(&dir) => true,
-        Some(url) => Lease::home_of(url).map_err(unusable_server)?.is_some(),
+        Some(url) => Lease::home_of(url, Slot::FIRST).map_err(unusable_server)?.is_some(),
         None => false,
     };
     open_in(&dir, &loaded.config, !is_served)
@@ -82,7 +82,7 @@ pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<A
 fn open_in(dir: &Path, config: &Config, migrate: bool) -> Outcome<Arc<Sqlite>> {
     let options = options(config, migrate);
     if let Some(url) = &config.database {
-        return Sqlite::open_postgres(url, options).map(Arc::new).map_err(unusable_server);
+        return Sqlite::open_postgres(url, Slot::FIRST, options).map(Arc::new).map_err(unusable_server);
     }
     Sqlite::open(&database_in(dir), options).map(Arc::new).map_err(|error| {
         Trouble::new(format!("cannot use the data directory {}", dir.display()))

@@ -30,7 +30,7 @@ fn main() {
     let directory = directory.join(format!("kith-bench-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let store = match std::env::var("KITH_DATABASE") {
-        Ok(url) => Sqlite::open_postgres(&url, Options::default()).unwrap(),
+        Ok(url) => Sqlite::open_postgres(&url, chat::Slot::FIRST, Options::default()).unwrap(),
         Err(_) => Sqlite::open(&directory.join("kith.db"), Options::default()).unwrap(),
     };
     let site = store.add_site(&site()).unwrap().unwrap();

@@ -29,7 +29,7 @@ fn main() {
     println!("before: {}", resident());
     // A new database of PostgreSQL, e.g. of `scripts/postgres.sh run`.
     let store = match std::env::var("KITH_DATABASE") {
-        Ok(url) => Sqlite::open_postgres(&url, Options::default()).unwrap(),
+        Ok(url) => Sqlite::open_postgres(&url, chat::Slot::FIRST, Options::default()).unwrap(),
         Err(_) => Sqlite::open(&directory.join("kith.db"), Options::default()).unwrap(),
     };
     let site = store.add_site(&site()).unwrap().unwrap();

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chat::{StoreError, Timestamp};
+use chat::{Slot, StoreError, Timestamp};
 
 use crate::engine::postgres::{self, Place};
 use crate::engine::{self, params};
@@ -23,11 +23,7 @@ use crate::open::newer_server;
 use crate::sqlite::{self, Sqlite};
 use crate::{OpenError, Options, fault};
 
-/// The only slot.
-const SLOT: i64 = 0;
-/// The begin of the name of a home's connection.
-const HOME: &str = "kith home ";
-/// PostgreSQL cuts names of connections at 63 bytes, and the rest is `kith home ` and a number.
+/// PostgreSQL cuts names of connections at 63 bytes, and the rest is a [prefix](home_prefix) of ten bytes and a number.
 const NAME_CHARS: usize = 36;
 
 // In each statement $2 is the time, or 0 for that of PostgreSQL.
@@ -65,9 +61,43 @@ const GIVE: &str = sql!(
      WHERE slot = $1 AND holder = $3 AND term = $5 RETURNING term"
 );
 /// Homes that have asked within the last ten seconds: a frozen process keeps its connection.
-const HOMES: &str = "SELECT substr(application_name, 11) FROM pg_stat_activity WHERE datname = current_database() \
-                     AND starts_with(application_name, 'kith home ') \
-                     AND state_change > clock_timestamp() - interval '10 seconds' ORDER BY 1";
+const HOMES: &str = sql!(
+    "SELECT substr(application_name, 11) FROM pg_stat_activity WHERE datname = current_database() \
+     AND starts_with(application_name, $1) \
+     AND state_change > clock_timestamp() - interval '10 seconds' ORDER BY 1"
+);
+
+/// The prefix of the name of a home's connection. Those of all slots have the same length.
+pub(crate) fn home_prefix(slot: i64) -> String {
+    match slot {
+        0 => "kith home ".into(),
+        _ => format!("kith h{slot:03} "),
+    }
+}
+
+/// The name of a node without characters that a name of a connection cannot have, and not too long for one.
+pub(crate) fn plain_name(name: &str) -> String {
+    let plain = name.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' });
+    plain.take(NAME_CHARS).collect()
+}
+
+/// The name of a process in the cluster.
+pub(crate) fn holder(name: &str, number: u64) -> String {
+    format!("{number:016x} {}", plain_name(name))
+}
+
+/// Connects, and makes the schema of the slot if it has none.
+pub(crate) fn connect(place: &Place) -> Result<postgres::Connection, OpenError> {
+    let failed = |error| sqlite::failed_at(place, error);
+    let db = postgres::Connection::open(place).map_err(|error| failed(error.into()))?;
+    // An older schema stays until the lease is taken, because its home still works with it.
+    match migrate::postgres_version(&db).map_err(failed)? {
+        0 => sqlite::migrate_postgres(&db, place, Options::default())?,
+        found if found > NEWEST => return Err(newer_server(&place.name, found)),
+        _ => {}
+    }
+    Ok(db)
+}
 
 /// The clock that decides whether a lease has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +107,7 @@ pub enum Clock {
     At(Timestamp),
 }
 
-/// The lease of slot 0, as one process sees it.
+/// The lease of a slot, as one process sees it.
 pub struct Lease {
     place: Place,
     holder: String,
@@ -116,31 +146,22 @@ pub fn name_of_holder(holder: &str) -> &str {
 type Answer<T> = Result<T, engine::Error>;
 
 impl Lease {
-    /// Connects, and makes the schema if the database has none. `name`: of the node. `number`: no other process has it. Blocks.
-    pub fn connect(url: &str, name: &str, number: u64) -> Result<Lease, OpenError> {
-        let name = name.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' });
-        let holder = format!("{number:016x} {}", name.take(NAME_CHARS).collect::<String>());
-        let place = Place::parse(url).map_err(|why| OpenError::Address { why })?;
-        let place = place.named(&format!("{HOME}{holder}"));
-        let failed = |error| sqlite::failed_at(&place, error);
-        let db = postgres::Connection::open(&place).map_err(|error| failed(error.into()))?;
-        // An older schema stays until the lease is taken, because its home still works with it.
-        match migrate::postgres_version(&db).map_err(failed)? {
-            0 => sqlite::migrate_postgres(&db, &place, Options::default())?,
-            found if found > NEWEST => {
-                return Err(newer_server(&place.name, found));
-            }
-            _ => {}
-        }
+    /// Connects, and makes the schema of the slot if the database has none. `name`: of the node. `number`: no other process has it.
+    /// Blocks.
+    pub fn connect(url: &str, slot: Slot, name: &str, number: u64) -> Result<Lease, OpenError> {
+        let holder = holder(name, number);
+        let place = Place::parse(url, slot).map_err(|why| OpenError::Address { why })?;
+        let place = place.named(&format!("{}{holder}", home_prefix(place.slot())));
+        let db = connect(&place)?;
         Ok(Lease { place, holder, db: Mutex::new(db) })
     }
 
-    /// The name of the node that has the lease of a database; None: nobody has it. Blocks.
-    pub fn home_of(url: &str) -> Result<Option<String>, OpenError> {
-        let place = Place::parse(url).map_err(|why| OpenError::Address { why })?.named("kith");
+    /// The name of the node that has the lease of a slot; None: nobody has it. Blocks.
+    pub fn home_of(url: &str, slot: Slot) -> Result<Option<String>, OpenError> {
+        let place = Place::parse(url, slot).map_err(|why| OpenError::Address { why })?;
         let failed = |error| sqlite::failed_at(&place, error);
         let db = postgres::Connection::open(&place).map_err(|error| failed(error.into()))?;
-        home(&db).map_err(failed)
+        node_of(&db).map_err(failed)
     }
 
     /// The name of this process in the row of the lease.
@@ -186,8 +207,9 @@ impl Lease {
             }
             db.begin_write_of_any_term()?;
             let longest = longest.map_or(0, millis);
+            let slot = self.place.slot();
             let taken =
-                db.ask(TAKE, params![SLOT, clock.millis(), self.holder.as_str(), millis(valid), longest]);
+                db.ask(TAKE, params![slot, clock.millis(), self.holder.as_str(), millis(valid), longest]);
             let term = taken.map_err(engine::Error::from).and_then(|rows| {
                 let term = rows.first().map(|row| row.try_get::<_, i64>(0)).transpose();
                 term.map_err(|error| postgres::Error::from(error).into())
@@ -206,7 +228,7 @@ impl Lease {
     /// taken, is renewed. Blocks.
     pub fn renew(&self, clock: Clock, valid: Duration) -> Result<bool, StoreError> {
         let term = self.place.term().load(SeqCst);
-        let values = params![SLOT, clock.millis(), self.holder.as_str(), millis(valid), term];
+        let values = params![self.place.slot(), clock.millis(), self.holder.as_str(), millis(valid), term];
         self.answer(|db| Ok(!db.ask(RENEW, values)?.is_empty()))
     }
 
@@ -214,7 +236,8 @@ impl Lease {
     /// take it; then any home can. False: this process had no lease. Blocks.
     pub fn give(&self, to: &str, clock: Clock, valid: Duration) -> Result<bool, StoreError> {
         let term = self.place.term().load(SeqCst);
-        let values = params![SLOT, clock.millis(), self.holder.as_str(), millis(valid), term, to];
+        let values =
+            params![self.place.slot(), clock.millis(), self.holder.as_str(), millis(valid), term, to];
         self.answer(|db| Ok(!db.ask(GIVE, values)?.is_empty()))
     }
 
@@ -223,7 +246,11 @@ impl Lease {
         self.answer(|db| {
             let mut state = row(db, clock)?;
             let name = |row: &tokio_postgres::Row| row.try_get::<_, String>(0);
-            let homes = db.ask(HOMES, params![])?.iter().map(name).collect::<Result<_, _>>();
+            let homes = db
+                .ask(HOMES, [home_prefix(self.place.slot()).as_str()])?
+                .iter()
+                .map(name)
+                .collect::<Result<_, _>>();
             state.homes = homes.map_err(postgres::Error::from)?;
             Ok(state)
         })
@@ -254,7 +281,7 @@ impl Lease {
 }
 
 /// The name of the node that has the lease; None: nobody has it.
-pub(crate) fn home(db: &postgres::Connection) -> Answer<Option<String>> {
+pub(crate) fn node_of(db: &postgres::Connection) -> Answer<Option<String>> {
     if migrate::postgres_version(db)? == 0 {
         return Ok(None);
     }
@@ -263,7 +290,7 @@ pub(crate) fn home(db: &postgres::Connection) -> Answer<Option<String>> {
 }
 
 fn row(db: &postgres::Connection, clock: Clock) -> Answer<LeaseState> {
-    let rows = db.ask(READ, params![SLOT, clock.millis()])?;
+    let rows = db.ask(READ, params![db.place().slot(), clock.millis()])?;
     let row = rows.first().ok_or(engine::Error::NoRows)?;
     let read = || -> Result<LeaseState, tokio_postgres::Error> {
         let (term, left): (i64, i64) = (row.try_get(1)?, row.try_get(2)?);
@@ -273,7 +300,7 @@ fn row(db: &postgres::Connection, clock: Clock) -> Answer<LeaseState> {
 }
 
 impl Clock {
-    fn millis(self) -> i64 {
+    pub(crate) fn millis(self) -> i64 {
         match self {
             Clock::OfDatabase => 0,
             Clock::At(now) => now.0 as i64,
@@ -289,6 +316,6 @@ impl Sqlite {
     /// As [`open_postgres`](Self::open_postgres), for the holder of the lease: each write needs its term. Take the lease first, because
     /// this migrates the schema.
     pub fn open_leased(lease: &Lease, options: Options) -> Result<Sqlite, OpenError> {
-        Sqlite::open_server(lease.place.named("kith"), options)
+        Sqlite::open_server(lease.place.plain(), options)
     }
 }

@@ -3,7 +3,7 @@
 use crate::engine::{Connection, OptionalExtension};
 use chat::Position;
 
-use crate::fault::Outcome;
+use crate::fault::{Fault, Outcome};
 
 /// Identifies the database. A position with another epoch belongs to another database.
 pub(crate) fn epoch(db: &Connection) -> Outcome<u32> {
@@ -84,10 +84,14 @@ pub(crate) fn bump_revision(db: &Connection) -> Outcome<()> {
     Ok(())
 }
 
-/// Never reuses the number of a removed site, so that its data cannot appear in another site.
+/// Never reuses the number of a removed site, so that its data cannot appear in another site. The highest byte is the slot.
 pub(crate) fn take_site_number(db: &Connection) -> Outcome<u32> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'next_site' RETURNING value - 1";
-    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+    let number: i64 = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    match number & 0x00ff_ffff {
+        0 => Err(Fault::Invalid("the slot has no more numbers for sites")),
+        _ => Ok(number as u32),
+    }
 }
 
 /// The result changes after another connection has committed.

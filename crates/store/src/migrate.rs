@@ -57,10 +57,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0048_late_rows.sql"),
     include_str!("../migrations/sqlite/0049_packed_contact_lists.sql"),
     include_str!("../migrations/sqlite/0050_room_nicknames.sql"),
+    include_str!("../migrations/sqlite/0051_pinned_slots.sql"),
 ];
 
 /// PostgreSQL's migrations: the first one makes the whole schema of version [`POSTGRES_FROM`], and each later version has one.
-const POSTGRES: &[&str] = &[include_str!("../migrations/postgres/0050_schema.sql")];
+const POSTGRES: &[&str] = &[
+    include_str!("../migrations/postgres/0050_schema.sql"),
+    include_str!("../migrations/postgres/0051_pinned_slots.sql"),
+];
 
 const POSTGRES_FROM: u32 = 50;
 
@@ -101,7 +105,7 @@ pub(crate) fn migrate(db: &mut Connection, epoch: u32) -> rusqlite::Result<u32> 
     Ok(found)
 }
 
-/// The schema version of a PostgreSQL database; 0 if it has no tables of ours.
+/// The schema version of a slot in a PostgreSQL database; 0 if it has no tables.
 pub(crate) fn postgres_version(db: &postgres::Connection) -> engine::Result<u32> {
     let mut is_there = db.prepare(sql!("SELECT to_regclass($1) IS NOT NULL"));
     let mut rows = is_there.query(["meta"])?;
@@ -114,9 +118,14 @@ pub(crate) fn postgres_version(db: &postgres::Connection) -> engine::Result<u32>
     Ok(rows.next().map_or(0, |row| row.get::<_, i64>(0) as u32))
 }
 
-/// As [`migrate`], for PostgreSQL. Takes the lock of the one writer.
+/// As [`migrate`], for PostgreSQL. Takes the lock of the one writer, and makes the schema of a slot.
 pub(crate) fn migrate_postgres(db: &postgres::Connection, epoch: u32) -> engine::Result<u32> {
-    db.execute_batch(postgres::BEGIN_LOCKED)?;
+    // The first processes of a slot come at once. While one makes the schema, which may last on a busy server, the others wait.
+    let begin = match postgres_version(db)? {
+        0 => db.place().begin_locked_patiently(),
+        _ => db.place().begin_locked(),
+    };
+    db.execute_batch(&begin)?;
     let migrated = migrate_locked(db, epoch);
     db.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated
@@ -127,6 +136,9 @@ fn migrate_locked(db: &postgres::Connection, epoch: u32) -> engine::Result<u32> 
     if found >= NEWEST {
         return Ok(found);
     }
+    if found == 0 {
+        make_schema(db)?;
+    }
     let done = if found == 0 { 0 } else { (found + 1 - POSTGRES_FROM) as usize };
     for step in &POSTGRES[done..] {
         db.execute_batch(step)?;
@@ -135,7 +147,25 @@ fn migrate_locked(db: &postgres::Connection, epoch: u32) -> engine::Result<u32> 
         "INSERT INTO meta VALUES ('epoch', {epoch}) ON CONFLICT DO NOTHING; \
          INSERT INTO meta VALUES ('schema', {NEWEST}) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     ))?;
+    if found == 0 {
+        db.execute_batch(&format!(
+            "UPDATE meta SET value = {} WHERE name = 'next_site'; UPDATE lease SET slot = {}",
+            db.place().first_site(),
+            db.place().slot()
+        ))?;
+    }
     Ok(found)
+}
+
+/// Not with IF NOT EXISTS, which needs the right to create schemas even if an operator has made this one.
+fn make_schema(db: &postgres::Connection) -> engine::Result<()> {
+    let Some(schema) = db.place().schema() else { return Ok(()) };
+    let found = db.ask(sql!("SELECT to_regnamespace($1) IS NOT NULL"), [schema.as_str()])?;
+    let is_there = found.first().map(|row| row.try_get(0)).transpose().map_err(postgres::Error::from)?;
+    match is_there {
+        Some(true) => Ok(()),
+        _ => Ok(db.execute_batch(&format!("CREATE SCHEMA {schema}"))?),
+    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,11 @@ pub enum OpenError {
     Missing { path: PathBuf },
     #[error("{place} cannot be used: {error}")]
     Server { place: String, error: engine::postgres::Error },
+    /// Of a slot other than the first one.
+    #[error(
+        "{place}: cannot create the schema of the slot: {error}. As an administrator of the database, run {remedy}"
+    )]
+    Schema { place: String, error: engine::postgres::Error, remedy: String },
     #[error("--database is not the address of a PostgreSQL database: {why}")]
     Address { why: String },
     #[error(

@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 
 use crate::contact::packed::Packing;
 use crate::dialect;
-use crate::engine::Connection;
 use crate::engine::postgres::{self, Place};
+use crate::engine::{self, Connection};
 use crate::fault::{self, Fault, Outcome};
 use crate::late::Late;
 use crate::migrate;
@@ -22,7 +22,7 @@ use crate::turns::Turns;
 use crate::writer::{self, After, Write};
 use crate::written::Written;
 use crate::{OpenError, Options, Stats, site};
-use chat::StoreError;
+use chat::{Slot, StoreError};
 use rusqlite::OpenFlags;
 
 /// Chat's storage in one SQLite file. Several processes may open the same file: a running node and administration
@@ -95,10 +95,10 @@ impl Sqlite {
         Ok(connections)
     }
 
-    /// Connects to the PostgreSQL database at `url` (`postgres://user:password@host/name?sslmode=require`), and makes its
-    /// schema if it has none. Blocks. Starts the store's threads.
-    pub fn open_postgres(url: &str, options: Options) -> Result<Sqlite, OpenError> {
-        let place = Place::parse(url).map_err(|why| OpenError::Address { why })?;
+    /// Connects to the PostgreSQL database at `url` (`postgres://user:password@host/name?sslmode=require`), and makes the
+    /// schema of the slot if it has none. Blocks. Starts the store's threads.
+    pub fn open_postgres(url: &str, slot: Slot, options: Options) -> Result<Sqlite, OpenError> {
+        let place = Place::parse(url, slot).map_err(|why| OpenError::Address { why })?;
         Sqlite::open_server(place, options)
     }
 
@@ -131,7 +131,7 @@ impl Sqlite {
         options: Options,
         at: At,
         place: &Path,
-        failed: impl Fn(crate::engine::Error) -> OpenError,
+        failed: impl Fn(engine::Error) -> OpenError,
     ) -> Result<Sqlite, OpenError> {
         let Connections { writer, mut admin, readers } = connections;
         site::sweep(&mut admin).or_else(|fault| match fault {
@@ -148,11 +148,11 @@ impl Sqlite {
     fn catch_up(
         &self,
         writer: &Connection,
-        failed: impl Fn(crate::engine::Error) -> OpenError,
+        failed: impl Fn(engine::Error) -> OpenError,
     ) -> Result<(), OpenError> {
         writer::catch_up(writer, &self.shared.late).map_err(|fault| match fault {
             Fault::Sql(error) => failed(error),
-            Fault::Invalid(why) => failed(crate::engine::Error::Invalid(why)),
+            Fault::Invalid(why) => failed(engine::Error::Invalid(why)),
         })
     }
 
@@ -365,9 +365,9 @@ impl Shared {
     }
 }
 
-pub(crate) fn failed_at(place: &Place, error: crate::engine::Error) -> OpenError {
+pub(crate) fn failed_at(place: &Place, error: engine::Error) -> OpenError {
     match error {
-        crate::engine::Error::Postgres(error) => OpenError::Server { place: place.name.clone(), error },
+        engine::Error::Postgres(error) => OpenError::Server { place: place.name.clone(), error },
         error => OpenError::Failed { path: place.name.clone().into(), error },
     }
 }
@@ -411,7 +411,18 @@ pub(crate) fn migrate_postgres(
         return Err(newer_server(&name, found));
     }
     let epoch = RandomState::new().hash_one(&name) as u32;
-    let found = crate::migrate::migrate_postgres(db, epoch).map_err(failed)?;
+    let migrated = crate::migrate::migrate_postgres(db, epoch);
+    let found = migrated.map_err(|error| match (error, place.schema()) {
+        (engine::Error::Postgres(error), Some(schema)) if found == 0 && error.is_forbidden() => {
+            let [database, user] = place.database_and_user();
+            let remedy = format!(
+                "`GRANT CREATE ON DATABASE {database} TO {user}`, or create it by hand: `CREATE SCHEMA {schema} \
+                 AUTHORIZATION {user}`"
+            );
+            OpenError::Schema { place: name.clone(), error, remedy }
+        }
+        (error, _) => failed(error),
+    })?;
     if found > newest {
         return Err(newer_server(&name, found));
     }

@@ -22,6 +22,7 @@ mod postgres_schema;
 mod rich_rows;
 mod rooms_model;
 mod rooms_rules;
+mod slots;
 mod transfer;
 mod two_engines;
 mod written;

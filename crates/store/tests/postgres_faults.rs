@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use asking::{add_site, direct, message, put, say, try_ask};
-use chat::{MessageStore, Seq, SiteStore, StoreError, Timestamp, UserStore};
+use chat::{MessageStore, Seq, SiteStore, Slot, StoreError, Timestamp, UserStore};
 use store::{Clock, Lease, Options, Sqlite, Take, name_of_holder};
 
 const SECOND: u64 = 1_000;
@@ -146,7 +146,7 @@ fn at(seconds: u64) -> Clock {
 }
 
 fn lease(url: &str, name: &str, number: u64) -> Lease {
-    Lease::connect(url, name, number).expect("it connects")
+    Lease::connect(url, Slot::FIRST, name, number).expect("it connects")
 }
 
 fn is_held(taken: Result<Take, StoreError>) -> bool {
@@ -307,7 +307,10 @@ fn an_address_that_is_none_is_refused_with_its_reason() {
         ("postgres://kith@localhost/kith?sslrootcert=/nowhere.pem", "/nowhere.pem"),
         ("postgres://kith:secret@%2Fnowhere/kith", "cannot be used"),
     ] {
-        let error = Sqlite::open_postgres(url, Options::default()).err().expect("it is refused").to_string();
+        let error = Sqlite::open_postgres(url, Slot::FIRST, Options::default())
+            .err()
+            .expect("it is refused")
+            .to_string();
         assert!(error.contains(why) && !error.contains("secret"), "{url}: {error}");
     }
 }

@@ -7,7 +7,7 @@ use crate::postgres;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use chat::{Search, SiteId, Store, Timestamp, words};
+use chat::{Search, SiteId, Slot, Store, Timestamp, words};
 use proptest::prelude::*;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -150,8 +150,8 @@ fn a_transfer_that_is_killed_after_each_transaction_goes_on() {
     let attempts = killed_each_time(&file(&first), &Database::Server(server.clone()), &mut || {
         let disabled = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'D'";
         assert_eq!(postgres::query(&server, disabled), ["contact_changed_list"]);
-        unfinished(refusal(Sqlite::open_postgres(&server, Options::default())));
-        unfinished(refusal(Lease::connect(&server, "n", 1)));
+        unfinished(refusal(Sqlite::open_postgres(&server, Slot::FIRST, Options::default())));
+        unfinished(refusal(Lease::connect(&server, Slot::FIRST, "n", 1)));
     });
     assert!(attempts > 120, "{attempts}");
     let attempts = killed_each_time(&Database::Server(server.clone()), &file(&last), &mut || {
@@ -321,7 +321,7 @@ fn databases_in_use_and_of_other_schemas_are_refused() {
     let error = refused(&source, &server);
     assert!(matches!(&error, TransferError::InUse { by, .. } if by.contains("connections")), "{error}");
     drop(node);
-    let lease = Lease::connect(&url, "garden", 1).expect("it connects");
+    let lease = Lease::connect(&url, Slot::FIRST, "garden", 1).expect("it connects");
     let taken = lease.take(Clock::OfDatabase, Duration::from_secs(600)).expect("it answers");
     assert!(matches!(taken, Take::Taken { .. }));
     let error = refused(&server, &source);

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
+use chat::Slot;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGUSR2};
 use signal_hook::iterator::Signals;
@@ -55,7 +56,8 @@ pub(crate) fn wait(
         let random = serve::random();
         move |at| random[at]
     }));
-    let lease = Lease::connect(url, &place.nats.name, number).map_err(crate::data_dir::unusable_server)?;
+    let lease = Lease::connect(url, Slot::FIRST, &place.nats.name, number)
+        .map_err(crate::data_dir::unusable_server)?;
     shared_files::check(&lease, config)?;
     let lease = Arc::new(lease);
     let mut standby: Option<Standby> = None;

@@ -4,8 +4,10 @@
 //! without an answer ([`Statement::put`]) travel together with the next statement that has one. Rows that one insert puts
 //! without another statement in between become one statement, so the order of all statements stays.
 //!
-//! **One writer.** Transactions that write hold an advisory lock of the database. The row of `lease` names the connection
+//! **One writer.** Transactions that write hold an advisory lock of the slot. The row of `lease` names the connection
 //! that wrote last and counts how often that changed, so each writer learns that another one has written.
+//!
+//! **Slots.** Each slot has its own schema, which the connection names in `search_path`. So all statements name tables alone.
 //!
 //! **A lost connection.** A statement fails with [`Error::Away`], and so does the rest of the transaction. The next
 //! transaction connects again, after a bounded pause. If the connection is lost while the answer of COMMIT is awaited, the
@@ -22,6 +24,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chat::Slot;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::config::TargetSessionAttrs;
@@ -97,6 +100,24 @@ impl Error {
         matches!(self, Error::Refused(error) if error.code() == Some(&SqlState::DISK_FULL))
     }
 
+    /// The schema or a table is missing, or the user cannot see it.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.has_code(&[&SqlState::UNDEFINED_TABLE, &SqlState::INVALID_SCHEMA_NAME])
+    }
+
+    pub(crate) fn is_missing_column(&self) -> bool {
+        self.has_code(&[&SqlState::UNDEFINED_COLUMN])
+    }
+
+    /// The user must not create a schema, or a table in one.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.has_code(&[&SqlState::INSUFFICIENT_PRIVILEGE, &SqlState::INVALID_SCHEMA_NAME])
+    }
+
+    fn has_code(&self, codes: &[&SqlState]) -> bool {
+        matches!(self, Error::Refused(error) if error.code().is_some_and(|code| codes.contains(&code)))
+    }
+
     /// Another connection has kept a lock for too long.
     pub(crate) fn is_locked(&self) -> bool {
         matches!(self, Error::Refused(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
@@ -132,6 +153,7 @@ pub(crate) struct Place {
     /// Each transaction that writes fails unless the lease has this term; 0: it needs no lease.
     term: Arc<AtomicI64>,
     limits: Limits,
+    slot: Slot,
 }
 
 /// How long statements and pauses may last.
@@ -164,16 +186,12 @@ const WAIT_FOR_REPLICA: &str =
     "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_logical_emit_message(true, 'kith', ''); COMMIT";
 /// Statements that a connection keeps.
 const STATEMENTS: usize = 1_024;
-/// Begins a transaction and takes the lock of the one writer. The key is "Kith" in ASCII and the slot.
-pub(crate) const BEGIN_LOCKED: &str = "BEGIN; SELECT pg_advisory_xact_lock(5434002415424634880)";
-/// Takes the same lock until the connection ends.
-pub(crate) const LOCK_CONNECTION: &str = "SELECT pg_advisory_lock(5434002415424634880)";
-/// The only slot.
-const SLOT: i64 = 0;
+/// The key of the lock of the one writer is this, "Kith" in ASCII, and the slot.
+const LOCK_KEY: i64 = 0x4b69_7468 << 32;
 
 impl Place {
     /// Parses `postgres://user:password@host/name?sslmode=…&sslrootcert=…`.
-    pub(crate) fn parse(url: &str) -> std::result::Result<Place, String> {
+    pub(crate) fn parse(url: &str, slot: Slot) -> std::result::Result<Place, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let mut roots = None;
         let mut kept = Vec::new();
@@ -190,12 +208,16 @@ impl Place {
         if config.get_dbname().is_none() {
             return Err("it names no database: postgres://user@host/NAME".into());
         }
-        config.connect_timeout(CONNECT).application_name("kith").tcp_user_timeout(Duration::from_secs(10));
+        config.connect_timeout(CONNECT).tcp_user_timeout(Duration::from_secs(10));
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
-        let name = format!("postgres://{}", rest.rsplit_once('@').map_or(rest, |(_, place)| place));
+        let mut name = format!("postgres://{}", rest.rsplit_once('@').map_or(rest, |(_, place)| place));
+        if slot != Slot::FIRST {
+            name.push_str(&format!(" (slot {})", slot.0));
+        }
         let tls = Tls::new(roots.as_deref())?;
-        Ok(Place { config, tls, name, term: Arc::default(), limits: Limits::Short })
+        let place = Place { config, tls, name, term: Arc::default(), limits: Limits::Short, slot };
+        Ok(place.plain())
     }
 
     /// This place, whose connections have the name in `pg_stat_activity`. Both share the term.
@@ -203,6 +225,14 @@ impl Place {
         let mut place = self.clone();
         place.config.application_name(name);
         place
+    }
+
+    /// This place, with the name of connections of a store or a command.
+    pub(crate) fn plain(&self) -> Place {
+        match self.slot {
+            Slot::FIRST => self.named("kith"),
+            Slot(number) => self.named(&format!("kith slot {number}")),
+        }
     }
 
     /// This place for work on the whole database: the server ends no statement and no transaction of the connection because of
@@ -215,6 +245,51 @@ impl Place {
     pub(crate) fn term(&self) -> &AtomicI64 {
         &self.term
     }
+
+    /// The number of the slot, as the row of `lease` has it.
+    pub(crate) fn slot(&self) -> i64 {
+        self.slot.0.into()
+    }
+
+    /// The schema of the slot. None: the first slot uses the schema of the connection.
+    pub(crate) fn schema(&self) -> Option<String> {
+        (self.slot != Slot::FIRST).then(|| schema(self.slot))
+    }
+
+    /// The number of the first site of the slot.
+    pub(crate) fn first_site(&self) -> u32 {
+        (u32::from(self.slot.0) << 24) + 1
+    }
+
+    /// The names of the database and of its user, in quotes, for statements.
+    pub(crate) fn database_and_user(&self) -> [String; 2] {
+        [self.config.get_dbname(), self.config.get_user()]
+            .map(|name| format!("\"{}\"", name.unwrap_or("USER").replace('"', "\"\"")))
+    }
+
+    /// Begins a transaction and takes the lock of the one writer of the slot.
+    pub(crate) fn begin_locked(&self) -> String {
+        format!("BEGIN; {}", self.take_lock())
+    }
+
+    /// As [`begin_locked`](Self::begin_locked), and waits for locks as long as a statement may last.
+    pub(crate) fn begin_locked_patiently(&self) -> String {
+        format!("BEGIN; SET LOCAL lock_timeout = 0; {}", self.take_lock())
+    }
+
+    fn take_lock(&self) -> String {
+        format!("SELECT pg_advisory_xact_lock({})", LOCK_KEY + self.slot())
+    }
+
+    /// Takes the same lock until the connection ends.
+    pub(crate) fn lock_connection(&self) -> String {
+        format!("SELECT pg_advisory_lock({})", LOCK_KEY + self.slot())
+    }
+}
+
+/// The schema of a slot other than the first one.
+pub(crate) fn schema(slot: Slot) -> String {
+    format!("kith_slot_{}", slot.0)
 }
 
 pub(crate) struct Connection {
@@ -441,6 +516,10 @@ impl Connection {
         Ok(db)
     }
 
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
     /// Whether [`Statement::put`] may wait for its answer later. Returns the former choice.
     pub(crate) fn set_pipelining(&self, on: bool) -> bool {
         std::mem::replace(&mut self.inner.borrow_mut().pipelines, on)
@@ -530,13 +609,14 @@ impl Connection {
     }
 
     fn begin_locked(&self, client: Arc<Client>, required: i64) -> Result<()> {
-        self.send_batch(client, BEGIN_LOCKED);
+        self.send_batch(client, self.place.begin_locked());
         // Of a new snapshot, because the wait for the lock may have been long.
-        let sql = "SELECT version, writer, term, pg_current_xact_id()::text FROM lease WHERE slot = 0";
+        let sql = sql!("SELECT version, writer, term, pg_current_xact_id()::text FROM lease WHERE slot = $1");
         let prepared = self.prepare(sql).prepared;
-        let rows = self.rows(&prepared, &[])?;
+        let rows = self.rows(&prepared, &[self.place.slot()].values()?)?;
         self.answers()?;
-        let row = rows.first().ok_or_else(|| Error::Away("the row of the lease is missing".into()))?;
+        let missing = || Error::Away(format!("the schema has no lease of slot {}", self.place.slot()));
+        let row = rows.first().ok_or_else(missing)?;
         let term: i64 = row.try_get(2)?;
         let mut inner = self.inner.borrow_mut();
         inner.lease =
@@ -545,7 +625,7 @@ impl Connection {
         match required {
             0 => Ok(()),
             mine if mine == term => Ok(()),
-            mine => Err(Error::Fenced { slot: SLOT, term, mine }),
+            mine => Err(Error::Fenced { slot: self.place.slot(), term, mine }),
         }
     }
 
@@ -593,8 +673,8 @@ impl Connection {
             (inner.id, inner.has_written && inner.lease.writer != inner.id)
         };
         if counts {
-            let sql = sql!("UPDATE lease SET version = version + 1, writer = $1 WHERE slot = 0");
-            self.execute(&self.prepare(sql).prepared, [id].values()?)?;
+            let sql = sql!("UPDATE lease SET version = version + 1, writer = $1 WHERE slot = $2");
+            self.execute(&self.prepare(sql).prepared, [id, self.place.slot()].values()?)?;
         }
         let client = self.client()?;
         // A time-out would end the wait for a synchronous replica, and PostgreSQL would report success.
@@ -776,8 +856,8 @@ impl Connection {
         Ok((client, statement))
     }
 
-    fn send_batch(&self, client: Arc<Client>, sql: &'static str) {
-        self.send(Box::pin(async move { client.batch_execute(sql).await.map(|()| 0) }));
+    fn send_batch(&self, client: Arc<Client>, sql: impl AsRef<str> + Send + Sync + 'static) {
+        self.send(Box::pin(async move { client.batch_execute(sql.as_ref()).await.map(|()| 0) }));
     }
 
     /// Sends it with the next statement that is waited for.
@@ -858,8 +938,12 @@ impl Connection {
             Limits::Short => (STATEMENT, IDLE),
             Limits::Long => (Duration::ZERO, Duration::ZERO),
         };
+        // Not as an option of the connection's start, which poolers refuse or drop. It is also stronger than `options` of the URL.
+        // Without another schema behind it: tables of another slot must not be found there.
+        let schema =
+            self.place.schema().map_or_else(String::new, |schema| format!("SET search_path = {schema}; "));
         let settings = format!(
-            "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}; \
+            "{schema}SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}; \
              SET client_min_messages = warning; SET synchronous_commit = on; SET jit = off; \
              SET standard_conforming_strings = on",
             statement.as_millis(),

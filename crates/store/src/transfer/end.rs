@@ -4,11 +4,12 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chat::Slot;
 use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
 
 use super::{Database, Outcome, TransferError};
-use crate::engine::postgres::{self, LOCK_CONNECTION, Place};
+use crate::engine::postgres::{self, Place};
 use crate::engine::{self, Connection, params};
 use crate::late::Late;
 use crate::migrate::{self, NEWEST, UNFINISHED};
@@ -32,7 +33,7 @@ pub(super) enum Found {
 
 /// The name of the connections in `pg_stat_activity`.
 const NAME: &str = "kith migrate";
-/// Connections of other processes of Kith. Those of a transfer exclude each other by the lock.
+/// Connections of other processes of Kith, of any slot. Those of a transfer exclude each other by the lock.
 const OTHERS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() \
                       AND starts_with(application_name, 'kith') AND application_name <> 'kith migrate'";
 /// The connections of a process that has ended are gone after this time.
@@ -157,14 +158,15 @@ fn alone(path: &Path, options: &Options) -> Result<rusqlite::Connection, OpenErr
     Ok(db)
 }
 
-/// A connection that has the lock of the one writer.
+/// A connection that has the lock of the one writer. SQLite has only the first slot, so that is the one to move.
 fn server(url: &str) -> Outcome<End> {
-    let place = Place::parse(url).map_err(|why| TransferError::Address { why })?.named(NAME).patient();
+    let place =
+        Place::parse(url, Slot::FIRST).map_err(|why| TransferError::Address { why })?.named(NAME).patient();
     let db = postgres::Connection::open(&place).map_err(|error| failed_at(&place, error.into()))?;
     let end = End { db: Connection::Postgres(Box::new(db)), place: place.name };
     let in_use = |by| TransferError::InUse { place: end.place.clone(), by };
     let db = end.db.postgres();
-    if let Some(home) = end.done(lease::home(db))? {
+    if let Some(home) = end.done(lease::node_of(db))? {
         return Err(in_use(format!("the node {home}")));
     }
     let begin = Instant::now();
@@ -174,7 +176,7 @@ fn server(url: &str) -> Outcome<End> {
         }
         thread::sleep(Duration::from_millis(50));
     }
-    match db.execute_batch(LOCK_CONNECTION) {
+    match db.execute_batch(&db.place().lock_connection()) {
         Err(error) if error.is_locked() => Err(in_use("another process".into())),
         locked => {
             end.done(locked)?;

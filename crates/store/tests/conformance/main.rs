@@ -37,10 +37,13 @@ mod stickers;
 mod users;
 mod views;
 
-use chat::{Position, Relation, Side, SiteId, Store, UserId};
+use chat::{Position, Relation, Side, SiteId, Slot, Store, UserId};
 use store::{Options, Sqlite};
 
 use self::asking::{Directory, NOW, add_site, ask, put};
+
+/// On PostgreSQL. The other tests of the store use the first slot.
+const SLOT: Slot = Slot(3);
 
 macro_rules! every_store {
     ($($topic:ident { $($test:ident,)* })*) => {
@@ -58,7 +61,7 @@ macro_rules! every_store {
         }
         mod postgresql {
             $(mod $topic {
-                $(#[test] fn $test() { crate::$topic::$test(&crate::postgres::store()); })*
+                $(#[test] fn $test() { crate::$topic::$test(&crate::postgres::store_of(crate::SLOT)); })*
             })*
         }
     };

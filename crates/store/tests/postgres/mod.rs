@@ -3,9 +3,11 @@
 
 mod server;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use chat::Slot;
 use store::{Options, Sqlite};
 
 pub(crate) use self::server::Server;
@@ -18,12 +20,22 @@ fn shared() -> &'static Server {
     })
 }
 
-/// The URL of a new database with the schema: a copy of one, because its migration takes longer.
+/// The URL of a new database with the schema of the first slot.
 pub(crate) fn database() -> String {
-    static TEMPLATE: OnceLock<()> = OnceLock::new();
-    TEMPLATE.get_or_init(|| open(&empty_database("template")).close());
+    database_of(Slot::FIRST)
+}
+
+/// The URL of a new database with the schema of a slot: a copy of one, because its migration takes longer.
+fn database_of(slot: Slot) -> String {
+    static TEMPLATES: Mutex<BTreeSet<Slot>> = Mutex::new(BTreeSet::new());
+    let template = format!("template_{}", slot.0);
+    let mut templates = TEMPLATES.lock().unwrap_or_else(PoisonError::into_inner);
+    if templates.insert(slot) {
+        open_slot(&empty_database(&template), slot).close();
+    }
+    drop(templates);
     let name = format!("test_{}", number());
-    create(&name, "template");
+    create(&name, &template);
     format!("{}/{name}", shared().url)
 }
 
@@ -68,8 +80,13 @@ pub(crate) fn query(url: &str, sql: &str) -> Vec<String> {
     })
 }
 
-/// Calls `does` while another process holds the lock of the one writer.
+/// Calls `does` while another process holds the lock of the one writer of the first slot.
 pub(crate) fn holding_the_lock<T>(url: &str, does: impl FnOnce() -> T) -> T {
+    holding_the_lock_of(url, Slot::FIRST, does)
+}
+
+pub(crate) fn holding_the_lock_of<T>(url: &str, slot: Slot, does: impl FnOnce() -> T) -> T {
+    let key = (0x4b69_7468_i64 << 32) + i64::from(slot.0);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -80,7 +97,7 @@ pub(crate) fn holding_the_lock<T>(url: &str, does: impl FnOnce() -> T) -> T {
             tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("the server answers");
         tokio::spawn(connection);
         client
-            .batch_execute("BEGIN; SELECT pg_advisory_xact_lock(5434002415424634880)")
+            .batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({key})"))
             .await
             .expect("nobody has it");
         client
@@ -95,7 +112,16 @@ pub(crate) fn store() -> Sqlite {
     open(&database())
 }
 
+/// A store of a slot in a new database.
+pub(crate) fn store_of(slot: Slot) -> Sqlite {
+    open_slot(&database_of(slot), slot)
+}
+
 pub(crate) fn open(url: &str) -> Sqlite {
+    open_slot(url, Slot::FIRST)
+}
+
+pub(crate) fn open_slot(url: &str, slot: Slot) -> Sqlite {
     let options = Options { readers: 1, ..Options::default() };
-    Sqlite::open_postgres(url, options).expect("it opens")
+    Sqlite::open_postgres(url, slot, options).expect("it opens")
 }

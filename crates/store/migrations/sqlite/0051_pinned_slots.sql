@@ -1,0 +1,1 @@
+-- The table `lease` of PostgreSQL gets a column. SQLite has no leases.
