@@ -19,7 +19,8 @@ pub enum Port {
 
 /// A [`Node`] in another process. No call blocks. Each function means what the function of the same name of [`Node`] means.
 pub trait RemoteNode: Send + Sync + 'static {
-    /// The sites, as the node has published them last. Empty before its first answer.
+    /// The sites, as the node has published them last. Empty before its first answer, and [incomplete](PublishedSites::is_complete)
+    /// until the homes of all slots have answered.
     fn sites(&self) -> Arc<PublishedSites>;
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp);
     fn command(&self, session: SessionId, request: Request, now: Timestamp);
@@ -93,6 +94,14 @@ impl Port {
         }
     }
 
+    /// For a client whose site is not known here.
+    pub fn refusal_of_unknown_site(&self) -> Refusal {
+        match self {
+            Port::Here(_) => Refusal::NoSuchSite,
+            Port::There(node) => node.sites().refusal_of_unknown(),
+        }
+    }
+
     /// See [`Node::talks_with`].
     pub fn talks_with(&self, site: SiteId, domain: &str) -> bool {
         match self {
@@ -151,7 +160,8 @@ impl Port {
             Port::Here(node) => node.origin_allowed(site_key, origin),
             Port::There(node) => {
                 let sites = node.sites();
-                sites.by_key(site_key).map(|site| site.allows_origin(origin)).ok_or(Refusal::NoSuchSite)
+                let site = sites.by_key(site_key).ok_or_else(|| sites.refusal_of_unknown())?;
+                Ok(site.allows_origin(origin))
             }
         }
     }

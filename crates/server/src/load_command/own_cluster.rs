@@ -248,7 +248,7 @@ fn target(front: &NodeProcess) -> Outcome<Target> {
 fn await_link(front: &NodeProcess) -> Outcome {
     let begin = Instant::now();
     let http: SocketAddr = front.running.http;
-    while load::metric(http, None, "kith_cluster_linked") != Some(1.0) {
+    while load::metric(http, None, "kith_cluster_linked{slot=\"0\"}") != Some(1.0) {
         if begin.elapsed() > LINK_PATIENCE {
             return Err(
                 Trouble::new("a front of the run has no link with its home").because(front.log().trim())

@@ -146,8 +146,11 @@ impl Nodes {
 }
 
 fn brought_by(front: SocketAddr) -> Option<f64> {
-    let [linked, brought] =
-        load::metrics(front, None, ["kith_cluster_linked", "kith_cluster_sessions_adopted_total"])?;
+    let [linked, brought] = load::metrics(
+        front,
+        None,
+        ["kith_cluster_linked{slot=\"0\"}", "kith_cluster_sessions_adopted_total"],
+    )?;
     brought.filter(|_| linked == Some(1.0))
 }
 
