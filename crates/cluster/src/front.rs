@@ -8,7 +8,7 @@ mod repeats;
 mod take_over;
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chat::session::Event as SessionEvent;
@@ -91,6 +91,8 @@ struct State {
     last_question: u64,
     held: VecDeque<Held>,
     held_bytes: usize,
+    /// The sign-ins among them whose connection still waits. A sign-in does not move to another process.
+    held_sign_ins: HashSet<SessionHandle>,
     /// None: the front is in operation.
     still: Option<Still>,
     /// None: it has no TURN server.
@@ -211,6 +213,7 @@ impl Front {
                 last_question: 0,
                 held: VecDeque::new(),
                 held_bytes: 0,
+                held_sign_ins: HashSet::new(),
                 still: None,
                 relays: None,
             }),
@@ -472,11 +475,14 @@ impl Front {
             let request = Command::from(watch).into();
             state.push(&ToHome::Command { session, request, now, again: true });
         }
+        let sign_ins = std::mem::take(&mut state.held_sign_ins);
         for held in std::mem::take(&mut state.held) {
             match held.kind {
-                HeldKind::SignIn => {
+                HeldKind::SignIn if sign_ins.contains(&held.handle) => {
                     state.signing_in.insert(held.handle, ());
                 }
+                // The client may have signed in through another front meanwhile.
+                HeldKind::SignIn => continue,
                 HeldKind::Command(awaited) => match state.sessions.get_mut(&held.handle) {
                     Some(kept) => {
                         kept.held = 0;
@@ -590,6 +596,7 @@ impl Front {
                 effects.extend(held.refused(Refusal::Unavailable));
             }
             state.held_bytes = 0;
+            state.held_sign_ins.clear();
         }
         drop(state);
         self.carry_out(effects);
@@ -884,11 +891,21 @@ impl RemoteNode for Front {
             }
             _ => {
                 let kind = HeldKind::SignIn;
+                state.held_sign_ins.insert(handle);
                 state.hold(Held { handle, kind, may_repeat: false, was_sent: false, bytes });
             }
         }
         drop(state);
         (self.wake)();
+    }
+
+    fn gave_up(&self, handle: SessionHandle) {
+        let mut state = self.lock();
+        // Its bytes stay until the link begins, so that this costs the same however many wait.
+        if !state.held_sign_ins.remove(&handle) {
+            // Nobody waits for the welcome, so it is answered with the end of the session.
+            state.signing_in.remove(&handle);
+        }
     }
 
     fn command(&self, session: SessionId, request: Request, now: Timestamp) {

@@ -19,6 +19,8 @@ mod clocks;
 mod counters;
 mod envelope;
 mod front;
+#[cfg(test)]
+mod given_up_sign_ins;
 mod home;
 mod link;
 #[cfg(test)]

@@ -77,7 +77,8 @@ pub(super) fn run(
     let outage = outage.transpose()?;
     let phases = Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm, outage };
     let members = crowd.state.counts.active();
-    let killed = options.kill.as_ref().zip(crowd.state.outage.clone());
+    let times = crowd.state.outage.clone();
+    let killed = options.kill.as_ref().zip(times.as_deref());
     Ok(report(plan, people, crowd.outcome(members)?, phases, killed))
 }
 

@@ -1,6 +1,5 @@
 //! The report of a community run.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -82,7 +81,7 @@ pub(super) fn report(
     people: People,
     outcome: Outcome<Tally>,
     phases: Phases,
-    killed: Option<(&Kill, Arc<outage::Outage>)>,
+    killed: Option<(&Kill, &outage::Outage)>,
 ) -> Run {
     let Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm, outage } = phases;
     let before = outcome.before;
@@ -180,7 +179,7 @@ pub(super) fn report(
     if let Some(storm) = &storm {
         measures.extend(of_storm(plan, storm, tally));
     }
-    if let (Some(outage), Some((kill, times))) = (&outage, &killed) {
+    if let (Some(outage), Some((kill, times))) = (&outage, killed) {
         measures.extend(of_outage(outage, kill, times, end.active, tally));
     }
     measures.extend(distributions(&outcome, &calm, storm.as_ref()));
@@ -217,7 +216,7 @@ pub(super) fn report(
         ("status_every_seconds", json!(seconds(plan.status_every))),
         ("seeded", json!(plan.stored.get().map(|stored| stored.seeded))),
     ];
-    if let Some((kill, _)) = &killed {
+    if let Some((kill, _)) = killed {
         facts.extend([
             ("kill.part", json!(kill.part)),
             ("kill.spread_seconds", json!(plan.spread.as_secs_f64())),
@@ -230,7 +229,7 @@ pub(super) fn report(
             people.roster(),
             people.online()
         ),
-        how: how(plan, outcome.tls, calm.seconds, killed.as_ref().map(|(kill, _)| *kill)),
+        how: how(plan, outcome.tls, calm.seconds, killed.map(|(kill, _)| kill)),
         against: against.map(|because| (because, CHANGE)),
         measures,
         facts,
