@@ -10,7 +10,7 @@ mod room;
 mod take_over;
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chat::session::Event as SessionEvent;
@@ -135,6 +135,8 @@ struct State {
     last_question: u64,
     held: VecDeque<Held>,
     held_bytes: Share,
+    /// The sign-ins among them whose connection still waits. A sign-in does not move to another process.
+    held_sign_ins: HashSet<SessionHandle>,
     /// None: the front is in operation.
     still: Option<Still>,
     /// None: it has no TURN server.
@@ -257,6 +259,7 @@ impl Front {
             last_question: 0,
             held: VecDeque::new(),
             held_bytes: Share::of(&shared.held),
+            held_sign_ins: HashSet::new(),
             still: None,
             relays: None,
         };
@@ -344,7 +347,7 @@ impl Front {
             return self.shared.counters.envelopes_unreadable.add(1);
         };
         if envelope.term > state.term {
-            tracing::info!(term = envelope.term.0, "a new home");
+            tracing::info!(slot = self.slot.0, term = envelope.term.0, "a new home");
             state.term = envelope.term;
             if !matches!(state.link, Link::None) {
                 self.break_link(state, effects);
@@ -382,7 +385,7 @@ impl Front {
                 Ok(item) => self.take(state, item, effects),
                 Err(error) => {
                     // Sessions may have missed an event. After an adoption each knows.
-                    tracing::warn!(%error, "an item of the home cannot be read");
+                    tracing::warn!(%error, slot = self.slot.0, "an item of the home cannot be read");
                     self.shared.counters.items_unreadable.add(1);
                     return self.break_link(state, effects);
                 }
@@ -512,7 +515,7 @@ impl Front {
         if std::mem::replace(is_joined, true) {
             return;
         }
-        tracing::info!(sessions = state.sessions.len(), "linked with the home");
+        tracing::info!(slot = self.slot.0, sessions = state.sessions.len(), "linked with the home");
         self.calls_mut().link_begins(state.now);
         let records: Vec<SessionRecord> = state.sessions.values().map(|kept| kept.record.clone()).collect();
         self.shared.counters.sessions_adopted.add(records.len() as u64);
@@ -530,11 +533,14 @@ impl Front {
             let request = Command::from(watch).into();
             state.push(&ToHome::Command { session, request, now, again: true });
         }
+        let sign_ins = std::mem::take(&mut state.held_sign_ins);
         for held in std::mem::take(&mut state.held) {
             match held.kind {
-                HeldKind::SignIn => {
+                HeldKind::SignIn if sign_ins.contains(&held.handle) => {
                     state.signing_in.insert(held.handle, ());
                 }
+                // The client may have signed in through another front meanwhile.
+                HeldKind::SignIn => continue,
                 HeldKind::Command(awaited) => match state.sessions.get_mut(&held.handle) {
                     Some(kept) => {
                         kept.held = 0;
@@ -561,7 +567,8 @@ impl Front {
         let old = std::mem::replace(&mut state.link, Link::None);
         let is_short = matches!(old, Link::Up { since, .. } if state.now.since(since) < JOIN_MS[0]);
         if matches!(old, Link::Up { .. }) {
-            tracing::warn!(sessions = state.sessions.len(), "the link with the home has ended");
+            let (slot, sessions) = (self.slot.0, state.sessions.len());
+            tracing::warn!(slot, sessions, "the link with the home has ended");
             self.shared.counters.links_broken.add(1);
             state.without_link_since = state.now;
         }
@@ -649,6 +656,7 @@ impl Front {
                 effects.extend(held.refused(Refusal::Unavailable));
             }
             state.held_bytes.clear();
+            state.held_sign_ins.clear();
         }
         drop(state);
         self.carry_out(effects);
@@ -722,13 +730,12 @@ impl Front {
         }
     }
 
-    /// `bytes`: a [`ToHome::SignIn`].
-    pub(crate) fn take_sign_in(&self, handle: SessionHandle, bytes: Vec<u8>) {
+    /// `bytes`: a [`ToHome::SignIn`]. False: it is refused.
+    pub(crate) fn take_sign_in(&self, handle: SessionHandle, bytes: Vec<u8>) -> bool {
         let mut state = self.lock();
         if !state.has_room() {
-            drop(state);
             self.shared.counters.requests_refused.add(1);
-            return self.carry_out(vec![bye(handle, OVERLOADED)]);
+            return false;
         }
         match &mut state.link {
             Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
@@ -737,11 +744,13 @@ impl Front {
             }
             _ => {
                 let kind = HeldKind::SignIn;
+                state.held_sign_ins.insert(handle);
                 state.hold(Held { handle, kind, may_repeat: false, was_sent: false, bytes });
             }
         }
         drop(state);
         (self.shared.wake)();
+        true
     }
 
     fn carry_out(&self, effects: Vec<Effect>) {
@@ -951,7 +960,18 @@ impl RemoteNode for Front {
     }
 
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
-        self.take_sign_in(handle, write(&ToHome::SignIn { handle, hello: hello.clone(), now }));
+        if !self.take_sign_in(handle, write(&ToHome::SignIn { handle, hello: hello.clone(), now })) {
+            self.shared.bye(handle, OVERLOADED);
+        }
+    }
+
+    fn gave_up(&self, handle: SessionHandle) {
+        let mut state = self.lock();
+        // Its bytes stay until the link begins, so that this costs the same however many wait.
+        if !state.held_sign_ins.remove(&handle) {
+            // Nobody waits for the welcome, so it is answered with the end of the session.
+            state.signing_in.remove(&handle);
+        }
     }
 
     fn command(&self, session: SessionId, request: Request, now: Timestamp) {

@@ -3,7 +3,7 @@
 //! The number of a site names its slot, so everything about a session goes to the [`Front`] of one slot. A sign-in names its site by the
 //! key, which the homes publish.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chat::{
@@ -32,6 +32,8 @@ struct Unplaced {
     /// The time of the last tick.
     now: Timestamp,
     sign_ins: VecDeque<SignIn>,
+    /// Those among them whose connection still waits.
+    waiting: HashSet<SessionHandle>,
     bytes: Share,
     /// Nothing is delivered.
     is_still: bool,
@@ -64,8 +66,13 @@ impl Fronts {
     ) -> Fronts {
         let slots = (0..slots.max(1)).map(Slot);
         let shared = Shared::new(id, name, slots.clone(), local, wake);
-        let unplaced =
-            Unplaced { now, sign_ins: VecDeque::new(), bytes: Share::of(&shared.held), is_still: false };
+        let unplaced = Unplaced {
+            now,
+            sign_ins: VecDeque::new(),
+            waiting: HashSet::new(),
+            bytes: Share::of(&shared.held),
+            is_still: false,
+        };
         Fronts {
             slots: slots.map(|slot| Arc::new(Front::of(Arc::clone(&shared), slot, now))).collect(),
             shared,
@@ -223,6 +230,7 @@ impl Fronts {
         }
         unplaced.bytes.add(bytes.len());
         let (since, site_key) = (unplaced.now, (&*hello.site_key).into());
+        unplaced.waiting.insert(handle);
         unplaced.sign_ins.push_back(SignIn { site_key, handle, since, bytes });
     }
 
@@ -233,26 +241,34 @@ impl Fronts {
         if unplaced.is_still || unplaced.sign_ins.is_empty() {
             return;
         }
-        let now = unplaced.now;
-        let sign_ins = std::mem::take(&mut unplaced.sign_ins);
-        unplaced.bytes.clear();
-        // Neither a front nor an outbox is called with the lock.
-        drop(unplaced);
-        let mut waiting = VecDeque::new();
-        for sign_in in sign_ins {
+        let Unplaced { now, sign_ins, waiting, bytes, is_still: _ } = &mut *unplaced;
+        bytes.clear();
+        let mut refused = Vec::new();
+        for sign_in in std::mem::take(sign_ins) {
+            let handle = sign_in.handle;
+            if !waiting.contains(&handle) {
+                continue;
+            }
             match self.of_key(&sign_in.site_key) {
-                Some(front) => front.take_sign_in(sign_in.handle, sign_in.bytes),
-                None if now.since(sign_in.since) < HOLD_MS => waiting.push_back(sign_in),
+                Some(front) => {
+                    if !front.take_sign_in(handle, sign_in.bytes) {
+                        refused.push((handle, OVERLOADED));
+                    }
+                }
+                None if now.since(sign_in.since) < HOLD_MS => {
+                    bytes.add(sign_in.bytes.len());
+                    sign_ins.push_back(sign_in);
+                    continue;
+                }
                 None => {
                     self.counters().requests_refused.add(1);
-                    self.shared.bye(sign_in.handle, Refusal::Unavailable);
+                    refused.push((handle, Refusal::Unavailable));
                 }
             }
+            waiting.remove(&handle);
         }
-        let mut unplaced = self.unplaced();
-        unplaced.bytes.add(waiting.iter().map(|sign_in| sign_in.bytes.len()).sum());
-        waiting.append(&mut unplaced.sign_ins);
-        unplaced.sign_ins = waiting;
+        drop(unplaced);
+        refused.into_iter().for_each(|(handle, refusal)| self.shared.bye(handle, refusal));
     }
 }
 
@@ -265,6 +281,13 @@ impl RemoteNode for Fronts {
         match self.of_key(&hello.site_key) {
             Some(front) => front.sign_in(hello, handle, now),
             None => self.hold(hello, handle, now),
+        }
+    }
+
+    fn gave_up(&self, handle: SessionHandle) {
+        // From then on it is with a front, or nowhere.
+        if !self.unplaced().waiting.remove(&handle) {
+            self.iter().for_each(|front| front.gave_up(handle));
         }
     }
 

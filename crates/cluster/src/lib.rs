@@ -20,6 +20,8 @@ mod counters;
 mod envelope;
 mod front;
 mod fronts;
+#[cfg(test)]
+mod given_up_sign_ins;
 mod home;
 mod link;
 #[cfg(test)]

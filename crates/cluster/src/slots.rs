@@ -284,6 +284,27 @@ fn a_sign_in_to_an_unknown_site_waits_for_ten_seconds_at_most() {
 }
 
 #[test]
+fn a_sign_in_that_was_given_up_reaches_no_home() {
+    let mut spread = Spread::before_the_homes(&[&[with_key("forum", None)], &[with_key("club", None)]]);
+    spread.places[1].is_away = true;
+    spread.settle();
+    spread.places[0].is_away = true;
+    (0..3).for_each(|_| spread.settle());
+    // The front of one slot holds it, because the home has published its key. The slot of the others is not known.
+    let forum = spread.begin_sign_in("forum", "anna");
+    let [first, stays, given_up] = ["anna", "tom", "tom"].map(|user| spread.begin_sign_in("club", user));
+    [forum, given_up].into_iter().for_each(|handle| spread.fronts.gave_up(handle));
+    spread.places.iter_mut().for_each(|place| place.is_away = false);
+    (0..4).for_each(|_| spread.settle());
+    assert_eq!(spread.linked(), [true, true]);
+    assert!(spread.places[0].node.write_down().is_empty());
+    let here = spread.places[1].node.write_down();
+    let mut here: Vec<SessionHandle> = here.iter().map(|record| record.session.handle.of_front(0)).collect();
+    here.sort_unstable();
+    assert_eq!(here, [first, stays]);
+}
+
+#[test]
 fn sign_ins_to_unknown_sites_are_bounded_and_leave_a_reserve_to_each_slot() {
     let mut spread = Spread::before_the_homes(&[&[with_key("forum", None)], &[with_key("club", None)]]);
     spread.places[0].is_away = true;

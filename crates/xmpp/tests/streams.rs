@@ -57,6 +57,7 @@ impl RemoteNode for Sites {
     }
 
     fn sign_in(&self, _: &Hello<'_>, _: SessionHandle, _: Timestamp) {}
+    fn gave_up(&self, _: SessionHandle) {}
     fn command(&self, _: SessionId, _: Request, _: Timestamp) {}
     fn disconnected(&self, _: SessionId, _: bool, _: Timestamp) {}
     fn behind(&self, _: SessionId) {}

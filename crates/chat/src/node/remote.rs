@@ -23,6 +23,9 @@ pub trait RemoteNode: Send + Sync + 'static {
     /// until the homes of all slots have answered.
     fn sites(&self) -> Arc<PublishedSites>;
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp);
+    /// The connection of this handle has closed, or does not wait any longer, before its sign-in had an answer. So a sign-in that was not
+    /// sent yet never is, and one that was sent ends with its welcome.
+    fn gave_up(&self, handle: SessionHandle);
     fn command(&self, session: SessionId, request: Request, now: Timestamp);
     fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp);
     fn behind(&self, session: SessionId);
@@ -191,6 +194,15 @@ impl Port {
         match self {
             Port::Here(node) => node.sign_in(hello, handle, now),
             Port::There(node) => node.sign_in(&hello, handle, now),
+        }
+    }
+
+    /// Nobody waits for the answer to this sign-in any more. A node has begun it by now, and its gateway ends the session when the welcome
+    /// comes. Another node may not even know it, and must not let it replace a newer session of the device later.
+    pub fn gave_up(&self, handle: SessionHandle) {
+        match self {
+            Port::Here(_) => {}
+            Port::There(node) => node.gave_up(handle),
         }
     }
 

@@ -123,6 +123,11 @@ impl Opening {
         matches!(&self.phase, Phase::SigningIn(_) | Phase::Resuming(..)) || self.is_checking()
     }
 
+    /// The domain has its sign-in, and has not answered.
+    pub(crate) fn is_signing_in(&self) -> bool {
+        matches!(self.phase, Phase::SigningIn(_))
+    }
+
     /// Of its site; empty before the header.
     pub(crate) fn domain(&self) -> &str {
         self.site.as_ref().map_or("", |site| &site.domain)

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use load::report::{Measure, Run};
 use load::{Fault, Part};
 
+use super::super::cluster_plan::StoreKind;
 use super::super::own_node::NodeProcess;
 use super::program::{Nats, Postgres};
-use super::{Nodes, StoreKind, numbered};
+use super::{Nodes, numbered};
 
 /// A service manager, or a person, needs this time for a new start.
 const AWAY: Duration = Duration::from_secs(2);
