@@ -433,6 +433,7 @@ fn offence() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{FrontId, Slot};
 
     #[test]
     fn an_address_of_nats_is_read_with_its_credentials() {
@@ -444,6 +445,14 @@ mod tests {
         for wrong in ["http://10.0.0.1", "10.0.0.1:4222", "nats://", ""] {
             assert!(Server::parse(wrong).is_none(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_front_hears_of_the_homes_of_all_slots() {
+        let inbox = crate::attacks::Inbox::default();
+        let fronts = Fronts::new(FrontId(7), 2, "front".into(), inbox, Timestamp(0), || ());
+        let slots = [Slot(0), Slot(1)].map(Subject::Fronts);
+        assert_eq!(fronts.subjects(), [&[Subject::Front(FrontId(7))], &slots[..]].concat());
     }
 
     #[test]
