@@ -71,8 +71,7 @@ fn other_sign_ins_wait_on_and_a_later_one_of_the_same_front_counts() {
     scene.fronts[0].0.gave_up(SessionHandle(999));
     scene.stopped.clear();
     scene.settle();
-    let mut welcomed: Vec<SessionHandle> =
-        scene.fronts[0].1.take().into_iter().map(|(to, _)| to).collect();
+    let mut welcomed: Vec<SessionHandle> = scene.fronts[0].1.take().into_iter().map(|(to, _)| to).collect();
     welcomed.sort_unstable_by_key(|handle| handle.0);
     welcomed.dedup();
     assert_eq!(welcomed, [anna, tom]);

@@ -281,7 +281,12 @@ fn of_parts(members: f64, before: &Sample, idle: &Sample) -> Vec<Measure> {
             "B",
             each(processes::Part::Front),
         ),
-        Measure::new("cluster.home.bytes_per_member", "of that in the home", "B", each(processes::Part::Home)),
+        Measure::new(
+            "cluster.home.bytes_per_member",
+            "of that in the home",
+            "B",
+            each(processes::Part::Home),
+        ),
         Measure::new("cluster.nats.bytes_per_member", "of that in NATS", "B", each(processes::Part::Nats)),
     ]
 }
@@ -302,7 +307,12 @@ fn of_outage(
     let flaps = (pairs > 0).then(|| tally.flapped as f64 / pairs as f64 * 100.0);
     let cpu = part.to.cpu_since(&part.from).map(|cpu| cpu * 1e6 / tally.back.len().max(1) as f64);
     let mut measures = vec![
-        Measure::new("kill.closed_on_dead", "outage: lost their connections with the front", "members", on_dead),
+        Measure::new(
+            "kill.closed_on_dead",
+            "outage: lost their connections with the front",
+            "members",
+            on_dead,
+        ),
         Measure::new(
             "kill.closed_elsewhere",
             "outage: connections that ended on other fronts",

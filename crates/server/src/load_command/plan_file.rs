@@ -284,7 +284,10 @@ mod tests {
         assert!(refused("[stress]\nper-group = 1\n").contains("mine.toml:2:13: 1 is less than 2"));
         assert!(refused("[flood\n").contains("mine.toml:1:"));
         let cluster = refused("[flood]\n[cluster]\nnodes = 2\nkil = \"front\"\n");
-        assert!(cluster.contains("mine.toml:4:1: unknown field `kil`") && cluster.contains("`kill`"), "{cluster}");
+        assert!(
+            cluster.contains("mine.toml:4:1: unknown field `kil`") && cluster.contains("`kill`"),
+            "{cluster}"
+        );
         assert!(refused("[flood]\n[cluster]\nnodes = 65\n").contains("1 to 64"));
         assert!(refused("").contains("the plan has no section"));
         assert!(refused("[flood]\n[stress]\n").contains("more than one section"));

@@ -14,8 +14,8 @@ use axum::http::StatusCode;
 use axum::routing;
 use chat::token::{Claims, sign};
 use chat::{
-    CallConfig, Delivery, Event, Mode, Node, NodeConfig, Outbox, Port, Secret, SecretKind, SessionHandle, Site,
-    SiteId, SiteStore, Timestamp, Turn, messages,
+    CallConfig, Delivery, Event, Mode, Node, NodeConfig, Outbox, Port, Secret, SecretKind, SessionHandle,
+    Site, SiteId, SiteStore, Timestamp, Turn, messages,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
