@@ -95,7 +95,7 @@ impl Fronts {
     }
 
     /// In the order of the slots.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Front>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Front>> {
         self.slots.iter()
     }
 

@@ -204,7 +204,7 @@ fn one(
     options.kill = kill.as_ref().zip(part).map(|(kill, part)| Kill {
         part,
         front: kill.front(),
-        after: cluster.and_then(|cluster| cluster.kill_at),
+        after: cluster.and_then(|cluster| cluster.kill_at).map(Into::into),
         fault: Arc::clone(kill) as Arc<dyn Fault>,
     });
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);

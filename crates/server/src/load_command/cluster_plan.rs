@@ -1,11 +1,10 @@
 //! The cluster that a plan asks for, and the process of it that dies.
 
-use std::time::Duration;
-
 use load::Part;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+use crate::span::Span;
 use crate::trouble::{Outcome, Trouble};
 
 /// The section `cluster` of a plan file. The flags of the command line have the same names.
@@ -23,8 +22,8 @@ pub(crate) struct ClusterPlan {
     #[serde(default)]
     pub(super) kill: Option<KillTarget>,
     /// After the beginning of the traffic. None: after half of it.
-    #[serde(default, deserialize_with = "span")]
-    pub(super) kill_at: Option<Duration>,
+    #[serde(default)]
+    pub(super) kill_at: Option<Span>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Deserialize)]
@@ -100,13 +99,4 @@ fn one_or_three<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let number = u32::deserialize(from)?;
     let is_right = [1, 3].contains(&number);
     is_right.then_some(number).ok_or_else(|| Error::custom("NATS runs alone, or with three servers"))
-}
-
-fn span<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(from)?;
-    humantime::parse_duration(&text).map(Some).map_err(|_| {
-        Error::custom(format!(
-            "`{text}` is no length of time: write a number and ms, s, m, h or d, as in 10s"
-        ))
-    })
 }

@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -17,6 +16,7 @@ use toml::Value;
 
 use super::cluster_plan::{ClusterPlan, KillTarget, StoreKind};
 use crate::cli::{DataFlag, text};
+use crate::span::Span;
 use crate::trouble::{Outcome, Trouble};
 
 #[derive(Debug, Subcommand)]
@@ -229,7 +229,7 @@ impl ClusterFlags {
         cluster.nats = self.nats.unwrap_or(cluster.nats);
         cluster.store = self.store.unwrap_or(cluster.store);
         cluster.kill = self.kill.or(cluster.kill);
-        let kill_at = self.kill_at.map(|seconds| Duration::from_secs(seconds.into()));
+        let kill_at = self.kill_at.map(|seconds| Span::seconds(seconds.into()));
         cluster.kill_at = kill_at.or(cluster.kill_at);
         cluster.check()?;
         Ok(Some(cluster))
