@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run cluster install interop million test test-rust test-widget test-browser test-interop lint lint-rust lint-files build-linted capacity docs fmt fuzz bench peers attacks faults instructions instructions-check clean
+.PHONY: help run cluster install interop million million-fronts test test-rust test-widget test-browser test-interop lint lint-rust lint-files build-linted capacity docs fmt fuzz bench peers attacks faults instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -13,7 +13,8 @@ PREFIX ?= $(HOME)/.local
 SECONDS_EACH ?= $(or $(SECONDS),60)
 MILLION_DIR ?= $(or $(TMPDIR),/var/tmp)
 MILLION_SET ?=
-REPORT ?= docs/million
+# Each report has a place of its own.
+REPORT ?=
 REPORTS ?= ./reports
 ROUNDS ?= 10
 SEED ?=
@@ -43,10 +44,17 @@ install: widget/dist/kith.js ## Build everything fully optimised; install kith, 
 	@command -v kith >/dev/null || echo "To call it by its name: export PATH=\"$(PREFIX)/bin:\$$PATH\""
 
 million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 GB, 18 GB of disk, some 40 minutes (MILLION_DIR, REPORT)
-	@echo "Needs 16 GB of free memory, and 18 GB of disk in $(MILLION_DIR) until it ends. Report: $(REPORT)"
+	@echo "Needs 16 GB of free memory, and 18 GB of disk in $(MILLION_DIR) until it ends. Report: $(or $(REPORT),docs/million)"
 	cargo build --locked --release --package server
 	mkdir -p "$(MILLION_DIR)"
-	TMPDIR="$(MILLION_DIR)" "$(CARGO_TARGET_DIR)/release/kith" load run million $(MILLION_SET) --report "$(REPORT)"
+	TMPDIR="$(MILLION_DIR)" "$(CARGO_TARGET_DIR)/release/kith" load run million $(MILLION_SET) --report "$(or $(REPORT),docs/million)"
+
+million-fronts: widget/dist/kith.js ## A million members over three fronts of one home; one front is killed (MILLION_DIR, MILLION_SET, REPORT)
+	@echo "Needs 16 GB of free memory, and 18 GB of disk in $(MILLION_DIR) until it ends. Report: $(or $(REPORT),docs/million-fronts)"
+	cargo build --locked --release --package server
+	mkdir -p "$(MILLION_DIR)"
+	NATS_SERVER="$$(scripts/nats.sh)" TMPDIR="$(MILLION_DIR)" "$(CARGO_TARGET_DIR)/release/kith" load run million-fronts $(MILLION_SET) \
+		--report "$(or $(REPORT),docs/million-fronts)"
 
 interop: widget/dist/kith.js ## Foreign XMPP clients against a node of their own (tests/interop/README.md says what they need)
 	cargo build --locked --package server

@@ -292,7 +292,7 @@ export class Node extends Program {
     if (!ready?.ok) return false;
     if (!this.flags.includes('front')) return true;
     const metrics = await this.get('/metrics');
-    return metrics !== undefined && /^kith_cluster_linked 1$/m.test(await metrics.text());
+    return metrics !== undefined && /^kith_cluster_linked\{slot="0"\} 1$/m.test(await metrics.text());
   }
 
   /** Another process takes the connections over. */

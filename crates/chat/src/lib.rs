@@ -177,7 +177,7 @@ pub use site::filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links
 pub use site::guest_proof::GuestProof;
 pub use site::links::has_link;
 pub use site::mail_address::MailAddress;
-pub use site::published::{PublishedSite, PublishedSites};
+pub use site::published::{PublishedSite, PublishedSites, SitesOfSlot};
 pub use site::raid::Raid;
 pub use site::retention::{Retention, RoomRetention, Trim};
 pub use site::roles::{By, RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};

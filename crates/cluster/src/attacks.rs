@@ -12,7 +12,7 @@ use chat::*;
 use proptest::prelude::*;
 use store::Sqlite;
 
-use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
+use crate::envelope::{Envelope, FrontId, Kind, Term};
 use crate::wire::{Join, ToHome, write};
 use crate::{Front, Home, HomeOutbox, Links, Subject};
 
@@ -21,7 +21,7 @@ pub(crate) const START: u64 = 1_800_000_000_000;
 pub(crate) const PROOF: &str = "proof of the secret";
 
 #[derive(Default, Clone)]
-pub(crate) struct Inbox(Arc<Mutex<VecDeque<(SessionHandle, Delivery)>>>);
+pub(crate) struct Inbox(pub(crate) Arc<Mutex<VecDeque<(SessionHandle, Delivery)>>>);
 
 impl Outbox for Inbox {
     fn deliver(&self, to: &[SessionHandle], delivery: Delivery) {
@@ -46,11 +46,11 @@ pub(crate) struct Scene {
     pub(crate) stopped: Vec<usize>,
 }
 
-fn secret() -> Secret {
+pub(crate) fn secret() -> Secret {
     Secret::new(SecretKind::Hs256, b"a secret of this site".to_vec(), Timestamp(START))
 }
 
-fn site() -> Site {
+pub(crate) fn site() -> Site {
     Site {
         id: SiteId(0),
         key: "forum".into(),
@@ -72,13 +72,14 @@ impl Scene {
         let store = Sqlite::in_memory();
         store.add_site(&site()).unwrap();
         let store = Arc::new(store);
-        let links = Links::new(Term(5), || ());
+        let links = Links::new(Slot::FIRST, Term(5), || ());
         let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
         let node = Arc::new(Node::new(config(), store.clone(), Arc::new(outbox), [7; 32]));
         let home = Home::new(links, Arc::clone(&node), "10.0.0.1:80".into()).with_relays(PROOF.into());
         let fronts = (1..=fronts).map(|id| {
             let inbox = Inbox::default();
-            (Front::new(FrontId(id), format!("front {id}"), inbox.clone(), Timestamp(START), || ()), inbox)
+            let name = format!("front {id}");
+            (Front::new(FrontId(id), Slot::FIRST, name, inbox.clone(), Timestamp(START), || ()), inbox)
         });
         let mut scene = Scene {
             home,
@@ -160,7 +161,7 @@ impl Scene {
 
     /// Another process is the home, on the same store.
     pub(crate) fn next_home(&mut self, term: Term) {
-        let links = Links::new(term, || ());
+        let links = Links::new(Slot::FIRST, term, || ());
         let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
         self.node = Arc::new(Node::new(config(), self.store.clone(), Arc::new(outbox), [8; 32]));
         let home = Home::new(links, Arc::clone(&self.node), "10.0.0.2:80".into());
@@ -175,7 +176,7 @@ pub(crate) fn body(delivery: &Delivery) -> Option<&str> {
     }
 }
 
-fn config() -> NodeConfig {
+pub(crate) fn config() -> NodeConfig {
     // The home has no relays. Some fronts do.
     let turn = Turn { urls: [].into(), secret: (*b"a secret of relays").into(), life_ms: 60_000 };
     NodeConfig {
@@ -214,7 +215,8 @@ pub(crate) fn envelope(
     number: u64,
     payload: &[u8],
 ) -> Vec<u8> {
-    Envelope { kind, slot: SLOT, term, front: FrontId(front), link, number, acknowledged: 0, payload }.write()
+    let (slot, front) = (Slot::FIRST, FrontId(front));
+    Envelope { kind, slot, term, front, link, number, acknowledged: 0, payload }.write()
 }
 
 fn item(item: &ToHome<'_>) -> Vec<u8> {
@@ -369,7 +371,7 @@ fn a_new_home_with_a_greater_term_is_joined_at_once() {
 fn a_front_that_missed_the_announcement_of_a_new_home_joins_it_once() {
     let mut scene = Scene::new(1);
     let anna = scene.sign_in(0, "anna");
-    let links = Links::new(Term(9), || ());
+    let links = Links::new(Slot::FIRST, Term(9), || ());
     scene.home = Home::new(links, Arc::clone(&scene.node), "10.0.0.9:80".into());
     let now = Timestamp(scene.now + 5_000);
     scene.fronts[0].0.tick(now);
@@ -596,7 +598,7 @@ fn a_home_that_gives_its_role_away_lets_no_front_join_again() {
 fn a_home_learns_of_a_greater_term_and_of_no_other() {
     let scene = Scene::new(0);
     let heard = Arc::<Mutex<Vec<Term>>>::default();
-    let (links, terms) = (Links::new(Term(5), || ()), Arc::clone(&heard));
+    let (links, terms) = (Links::new(Slot::FIRST, Term(5), || ()), Arc::clone(&heard));
     let home = Home::new(links, Arc::clone(&scene.node), "10.0.0.1:80".into())
         .on_successor(move |term| terms.lock().unwrap().push(term));
     for term in [4, 5, 6, u64::MAX] {

@@ -1,6 +1,8 @@
 //! The bus: it carries envelopes by subject, and may lose, repeat, delay and reorder them.
 
-use crate::envelope::{FrontId, Slot};
+use chat::Slot;
+
+use crate::envelope::FrontId;
 
 /// The receivers of an envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

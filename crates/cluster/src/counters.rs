@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::envelope::{Envelope, NotAnEnvelope};
+
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// The counters of a home or a front.
@@ -26,7 +28,7 @@ counters! {
     bytes_received,
     /// Bytes on the bus that are no envelope, or of another version.
     envelopes_unreadable,
-    /// Envelopes of an earlier link or an earlier home.
+    /// Envelopes of an earlier link, an earlier home, or another slot.
     envelopes_old,
     items_unreadable,
     links_begun,
@@ -37,6 +39,21 @@ counters! {
     requests_refused,
     /// Sessions that missed an event because the queue for their front was full.
     sessions_missed,
+}
+
+impl Counters {
+    /// Reads bytes of the bus. None: they were counted as unreadable, or of a slot that no node has.
+    pub(crate) fn envelope<'a>(&self, bytes: &'a [u8]) -> Option<Envelope<'a>> {
+        match Envelope::read(bytes) {
+            Ok(envelope) => return Some(envelope),
+            Err(NotAnEnvelope::Slot(_)) => self.envelopes_old.add(1),
+            Err(error) => {
+                tracing::debug!(%error, "unreadable bytes on the bus");
+                self.envelopes_unreadable.add(1);
+            }
+        }
+        None
+    }
 }
 
 #[derive(Debug, Default)]

@@ -15,17 +15,12 @@
 //!
 //! Numbers are big-endian.
 
+use chat::Slot;
+
 /// The version that this node writes. It reads this one only, because there is none before.
 pub const VERSION: u8 = 1;
 const MAGIC: [u8; 2] = *b"Kc";
 pub(crate) const HEAD_BYTES: usize = 46;
-
-/// The slot of all sites, until sites are spread over several.
-pub const SLOT: Slot = Slot(0);
-
-/// A group of sites that have the same home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Slot(pub u16);
 
 /// The number of a home among all homes of its slot: later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -70,6 +65,8 @@ pub enum NotAnEnvelope {
     Version(u8),
     #[error("kind {0} is not known here")]
     Kind(u8),
+    #[error("slot {0} is not known here")]
+    Slot(u16),
 }
 
 impl<'a> Envelope<'a> {
@@ -77,7 +74,7 @@ impl<'a> Envelope<'a> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.payload.len());
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&[VERSION, self.kind as u8]);
-        bytes.extend_from_slice(&self.slot.0.to_be_bytes());
+        bytes.extend_from_slice(&u16::from(self.slot.0).to_be_bytes());
         for number in [self.term.0, self.front.0, self.link, self.number, self.acknowledged] {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
@@ -101,13 +98,15 @@ impl<'a> Envelope<'a> {
             4 => Kind::Reset,
             other => return Err(NotAnEnvelope::Kind(other)),
         };
+        let slot = u16::from_be_bytes([head[4], head[5]]);
+        let slot = Slot(u8::try_from(slot).map_err(|_| NotAnEnvelope::Slot(slot))?);
         let number = |at: usize| {
             let at = 6 + at * 8;
             u64::from_be_bytes(std::array::from_fn(|byte| head[at + byte]))
         };
         Ok(Envelope {
             kind,
-            slot: Slot(u16::from_be_bytes([head[4], head[5]])),
+            slot,
             term: Term(number(0)),
             front: FrontId(number(1)),
             link: number(2),
@@ -143,8 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_and_kinds_are_refused() {
+    fn other_versions_kinds_and_slots_are_refused() {
         let mut bytes = ANY.write();
+        bytes[4] = 1;
+        assert_eq!(Envelope::read(&bytes), Err(NotAnEnvelope::Slot(0x0103)));
         bytes[3] = 9;
         assert_eq!(Envelope::read(&bytes), Err(NotAnEnvelope::Kind(9)));
         bytes[2] = 2;

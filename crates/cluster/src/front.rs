@@ -1,30 +1,35 @@
-//! The front: a node with sessions and without a domain. It has a link with the home.
+//! A front: a node with sessions and without a domain. This is its part for one slot, with the link to the home of the slot.
 //!
 //! The front keeps a record of each session, so that it can bring the sessions to another home, or to the same one after a
 //! gap. While it has no link, commands and sign-ins wait for a short time, because a new home comes soon.
 
 mod calls;
+mod directory;
 mod repeats;
+mod room;
 mod take_over;
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chat::session::Event as SessionEvent;
 use chat::{
-    Command, Delivery, Event, Hello, Outbox, Pending, PortAnswer, PortNote, PortQuestion, PublishedSites,
-    Refusal, RemoteNode, Request, SessionHandle, SessionId, SessionRecord, Timestamp, WhenBehind, presence,
+    Command, Delivery, Event, Hello, Outbox, Pending, PortAnswer, PortNote, PortQuestion, PublishedSite,
+    PublishedSites, Refusal, RemoteNode, Request, SessionHandle, SessionId, SessionRecord, Slot, Timestamp,
+    WhenBehind, presence,
 };
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::bus::{Send, Subject};
 use crate::counters::Counters;
-use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
+use crate::envelope::{Envelope, FrontId, Kind, Term};
 use crate::link::Ends;
 use crate::wire::{Announced, Join, ToFront, ToHome, write};
 
+pub(crate) use directory::Directory;
+pub(crate) use room::{Room, Share};
 pub use take_over::FrontRecord;
 
 use calls::{Calls, Relays};
@@ -33,12 +38,12 @@ use take_over::Still;
 
 /// Written bytes that wait for the home. At the bound, commands and sign-ins are refused.
 const WRITTEN_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes of commands and sign-ins that wait for a link. At the bound, further ones are refused.
+/// Bytes of commands and sign-ins of a front that wait for a link. At the bound, further ones are refused.
 const HELD_BYTES: usize = 16 * 1024 * 1024;
 /// Commands of one session that wait for a link.
 const HELD_OF_SESSION: u8 = 64;
 /// Commands and sign-ins wait for a link for so long after the last one was lost.
-const HOLD_MS: u64 = 10_000;
+pub(crate) const HOLD_MS: u64 = 10_000;
 /// Unanswered commands of one session that the front remembers. The oldest ones are forgotten: after the end of the link their
 /// client waits until its own time is up.
 const MOST_PENDING: usize = 256;
@@ -50,25 +55,64 @@ const MOST_QUESTIONS: usize = 10_000;
 const ADOPTED_TOGETHER: usize = 256;
 /// Between two attempts to get a link; each attempt doubles it, up to the second value.
 const JOIN_MS: [u64; 2] = [500, 4_000];
+/// For sign-ins beyond a bound.
+pub(crate) const OVERLOADED: Refusal = Refusal::Overloaded { retry_after_ms: 2_000 };
 /// For clients whose sign-in or unacknowledged message was on its way when the link ended.
 const AGAIN: Refusal = Refusal::GoingAway { retry_after_ms: 500 };
 
-type Then = Box<dyn FnOnce(Result<PortAnswer, Refusal>) + std::marker::Send>;
+pub(crate) type Then = Box<dyn FnOnce(Result<PortAnswer, Refusal>) + std::marker::Send>;
 
-/// One front. Worker threads call it as a [`RemoteNode`]; one thread at a time calls [`receive`](Front::receive),
-/// [`tick`](Front::tick) and [`flush`](Front::flush).
+/// The parts of a front that all its slots share.
+pub(crate) struct Shared {
+    pub(crate) id: FrontId,
+    pub(crate) name: String,
+    pub(crate) local: Box<dyn Outbox>,
+    pub(crate) directory: Directory,
+    pub(crate) wake: Box<dyn Fn() + std::marker::Send + Sync>,
+    pub(crate) counters: Arc<Counters>,
+    /// For commands and sign-ins that wait for a link.
+    pub(crate) held: Arc<Room>,
+    /// For commands that are sent again on the next link.
+    repeated: Arc<Room>,
+}
+
+impl Shared {
+    /// `slots`: in their order.
+    pub(crate) fn new(
+        id: FrontId,
+        name: String,
+        slots: impl IntoIterator<Item = Slot>,
+        local: impl Outbox,
+        wake: impl Fn() + std::marker::Send + Sync + 'static,
+    ) -> Arc<Shared> {
+        Arc::new(Shared {
+            id,
+            name,
+            local: Box::new(local),
+            directory: Directory::new(slots),
+            wake: Box::new(wake),
+            counters: Arc::default(),
+            held: Room::new(HELD_BYTES),
+            repeated: Room::new(repeats::MOST_BYTES),
+        })
+    }
+
+    pub(crate) fn bye(&self, to: SessionHandle, refusal: Refusal) {
+        let event = Event::Session(SessionEvent::Bye(refusal));
+        self.local.deliver(&[to], Delivery { re: None, position: None, event });
+    }
+}
+
+/// A front for one slot; [`Fronts`](crate::Fronts) has one of each slot. Worker threads call it as a [`RemoteNode`]; one thread at a time
+/// calls [`receive`](Front::receive), [`tick`](Front::tick) and [`flush`](Front::flush).
 pub struct Front {
-    id: FrontId,
-    name: String,
-    local: Box<dyn Outbox>,
+    slot: Slot,
+    shared: Arc<Shared>,
     state: Mutex<State>,
     /// Held from an envelope to the end of its deliveries.
     turn: Mutex<()>,
-    sites: RwLock<Arc<PublishedSites>>,
     /// Its lock is taken after that of the state, and alone by a TURN server.
     calls: RwLock<Calls>,
-    wake: Box<dyn Fn() + std::marker::Send + Sync>,
-    counters: Arc<Counters>,
 }
 
 struct State {
@@ -90,7 +134,9 @@ struct State {
     questions: HashMap<u64, Then>,
     last_question: u64,
     held: VecDeque<Held>,
-    held_bytes: usize,
+    held_bytes: Share,
+    /// The sign-ins among them whose connection still waits. A sign-in does not move to another process.
+    held_sign_ins: HashSet<SessionHandle>,
     /// None: the front is in operation.
     still: Option<Still>,
     /// None: it has no TURN server.
@@ -169,12 +215,13 @@ enum Effect {
     Deliver(Vec<SessionHandle>, Delivery),
     DeliverEach(Vec<(SessionHandle, usize)>, Vec<Delivery>),
     Answer(Then, Result<PortAnswer, Refusal>),
-    Sites(PublishedSites),
+    Sites(Vec<PublishedSite>, bool),
 }
 
-/// The state of a front, for `kith cluster status`.
+/// The state of a front and one slot, for `kith cluster status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrontStatus {
+    pub slot: Slot,
     pub is_linked: bool,
     pub term: Term,
     pub http: Option<Arc<str>>,
@@ -184,50 +231,51 @@ pub struct FrontStatus {
 }
 
 impl Front {
-    /// `id`: random. `name`: for people. `local` delivers to the sessions of this process. `wake` is called from any thread if
-    /// something waits to be sent.
+    /// A front that knows one slot alone. `id`: random. `name`: for people. `local` delivers to the sessions of this process. `wake` is
+    /// called from any thread if something waits to be sent.
     pub fn new(
         id: FrontId,
+        slot: Slot,
         name: String,
         local: impl Outbox,
         now: Timestamp,
         wake: impl Fn() + std::marker::Send + Sync + 'static,
     ) -> Front {
-        Front {
-            id,
-            name,
-            local: Box::new(local),
-            state: Mutex::new(State {
-                now,
-                term: Term(0),
-                link: Link::None,
-                last_link: 0,
-                without_link_since: now,
-                http: None,
-                sessions: HashMap::new(),
-                signing_in: HashMap::new(),
-                repeats: Repeats::default(),
-                questions: HashMap::new(),
-                last_question: 0,
-                held: VecDeque::new(),
-                held_bytes: 0,
-                still: None,
-                relays: None,
-            }),
-            turn: Mutex::default(),
-            sites: RwLock::default(),
-            calls: RwLock::default(),
-            wake: Box::new(wake),
-            counters: Arc::default(),
-        }
+        Front::of(Shared::new(id, name, [slot], local, wake), slot, now)
+    }
+
+    pub(crate) fn of(shared: Arc<Shared>, slot: Slot, now: Timestamp) -> Front {
+        let state = State {
+            now,
+            term: Term(0),
+            link: Link::None,
+            last_link: 0,
+            without_link_since: now,
+            http: None,
+            sessions: HashMap::new(),
+            signing_in: HashMap::new(),
+            repeats: Repeats::new(Share::of(&shared.repeated)),
+            questions: HashMap::new(),
+            last_question: 0,
+            held: VecDeque::new(),
+            held_bytes: Share::of(&shared.held),
+            held_sign_ins: HashSet::new(),
+            still: None,
+            relays: None,
+        };
+        Front { slot, shared, state: Mutex::new(state), turn: Mutex::default(), calls: RwLock::default() }
     }
 
     pub fn id(&self) -> FrontId {
-        self.id
+        self.shared.id
+    }
+
+    pub fn slot(&self) -> Slot {
+        self.slot
     }
 
     pub fn counters(&self) -> &Arc<Counters> {
-        &self.counters
+        &self.shared.counters
     }
 
     /// The internal address of the home. None: no home has announced itself yet.
@@ -242,6 +290,7 @@ impl Front {
             Link::None | Link::Joining { .. } => (false, 0),
         };
         FrontStatus {
+            slot: self.slot,
             is_linked,
             term: state.term,
             http: state.http.clone(),
@@ -253,39 +302,41 @@ impl Front {
 
     /// Bytes from the subjects of this front and of all fronts.
     pub fn receive(&self, bytes: &[u8], now: Timestamp) {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.lock().keep(bytes) {
-            self.receive_in_turn(bytes, now);
+        if let Some(envelope) = self.shared.counters.envelope(bytes) {
+            self.receive_read(&envelope, bytes, now);
         }
     }
 
-    fn receive_in_turn(&self, bytes: &[u8], now: Timestamp) {
-        let envelope = match Envelope::read(bytes) {
-            Ok(envelope) if envelope.slot == SLOT => envelope,
-            Ok(_) => return self.counters.envelopes_old.add(1),
-            Err(error) => {
-                tracing::debug!(%error, "unreadable bytes on the bus");
-                return self.counters.envelopes_unreadable.add(1);
-            }
-        };
-        self.counters.envelopes_received.add(1);
-        self.counters.bytes_received.add(bytes.len() as u64);
+    /// `envelope`: as it was read from `bytes`.
+    pub(crate) fn receive_read(&self, envelope: &Envelope<'_>, bytes: &[u8], now: Timestamp) {
+        if envelope.slot != self.slot {
+            return self.shared.counters.envelopes_old.add(1);
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.lock().keep(bytes) {
+            self.receive_in_turn(envelope, bytes.len(), now);
+        }
+    }
+
+    fn receive_in_turn(&self, envelope: &Envelope<'_>, length: usize, now: Timestamp) {
+        self.shared.counters.envelopes_received.add(1);
+        self.shared.counters.bytes_received.add(length as u64);
         let mut effects = Vec::new();
         let mut state = self.lock();
         state.now = state.now.max(now);
         if envelope.term < state.term {
-            return self.counters.envelopes_old.add(1);
+            return self.shared.counters.envelopes_old.add(1);
         }
         match envelope.kind {
-            Kind::Announce => self.announced(&mut state, &envelope, &mut effects),
-            Kind::Reset if envelope.front == self.id => match state.link {
+            Kind::Announce => self.announced(&mut state, envelope, &mut effects),
+            Kind::Reset if envelope.front == self.shared.id => match state.link {
                 Link::Up { link, .. } if link == envelope.link => self.break_link(&mut state, &mut effects),
-                _ => self.counters.envelopes_old.add(1),
+                _ => self.shared.counters.envelopes_old.add(1),
             },
-            Kind::Data | Kind::Beat if envelope.front == self.id => {
-                self.receive_on_link(&mut state, &envelope, &mut effects);
+            Kind::Data | Kind::Beat if envelope.front == self.shared.id => {
+                self.receive_on_link(&mut state, envelope, &mut effects);
             }
-            _ => self.counters.envelopes_old.add(1),
+            _ => self.shared.counters.envelopes_old.add(1),
         }
         drop(state);
         self.carry_out(effects);
@@ -293,10 +344,10 @@ impl Front {
 
     fn announced(&self, state: &mut State, envelope: &Envelope<'_>, effects: &mut Vec<Effect>) {
         let Ok(announced) = serde_json::from_slice::<Announced>(envelope.payload) else {
-            return self.counters.envelopes_unreadable.add(1);
+            return self.shared.counters.envelopes_unreadable.add(1);
         };
         if envelope.term > state.term {
-            tracing::info!(term = envelope.term.0, "a new home");
+            tracing::info!(slot = self.slot.0, term = envelope.term.0, "a new home");
             state.term = envelope.term;
             if !matches!(state.link, Link::None) {
                 self.break_link(state, effects);
@@ -307,7 +358,7 @@ impl Front {
             state.last_link += 1;
             // The time of the first attempt is long ago, so that it is made at once.
             state.link = Link::Joining { link: state.last_link, asked: Timestamp(0), wait: JOIN_MS[0] };
-            (self.wake)();
+            (self.shared.wake)();
         }
     }
 
@@ -319,14 +370,14 @@ impl Front {
             state.term = envelope.term;
             let (ends, since) = (Box::new(Ends::new(state.now)), state.now);
             state.link = Link::Up { link, ends, since, is_joined: false, is_leaving: false, has_left: false };
-            self.counters.links_begun.add(1);
+            self.shared.counters.links_begun.add(1);
         }
         let now = state.now;
         let Link::Up { link, ends, .. } = &mut state.link else {
-            return self.counters.envelopes_old.add(1);
+            return self.shared.counters.envelopes_old.add(1);
         };
         if *link != envelope.link {
-            return self.counters.envelopes_old.add(1);
+            return self.shared.counters.envelopes_old.add(1);
         }
         let Ok(items) = ends.receive(envelope, now) else { return self.break_link(state, effects) };
         for item in items {
@@ -334,8 +385,8 @@ impl Front {
                 Ok(item) => self.take(state, item, effects),
                 Err(error) => {
                     // Sessions may have missed an event. After an adoption each knows.
-                    tracing::warn!(%error, "an item of the home cannot be read");
-                    self.counters.items_unreadable.add(1);
+                    tracing::warn!(%error, slot = self.slot.0, "an item of the home cannot be read");
+                    self.shared.counters.items_unreadable.add(1);
                     return self.break_link(state, effects);
                 }
             }
@@ -351,7 +402,7 @@ impl Front {
         if let Link::Up { ends, has_left, .. } = &mut state.link {
             *has_left = true;
             ends.out.push(&write(&ToHome::Left));
-            (self.wake)();
+            (self.shared.wake)();
         }
     }
 
@@ -362,7 +413,7 @@ impl Front {
                 self.joined(state);
             }
             ToFront::Sites { sites, logs_sign_ins } => {
-                effects.push(Effect::Sites(PublishedSites::new(sites, logs_sign_ins)));
+                effects.push(Effect::Sites(sites, logs_sign_ins));
             }
             ToFront::Deliver { mut to, mut delivery } => {
                 self.offer_own_servers(state, &mut delivery.event);
@@ -418,10 +469,20 @@ impl Front {
             welcome.session.handle = welcome.session.handle.of_front(0);
             welcome.record.session = welcome.session;
             let (handle, record) = (welcome.session.handle, welcome.record.clone());
-            if to != [handle] || state.signing_in.remove(&handle).is_none() {
-                // Nobody waits for this session.
+            let is_of_this_slot = welcome.session.user.site.slot() == self.slot;
+            let waits = to == [handle] && state.signing_in.remove(&handle).is_some();
+            if !waits || !is_of_this_slot {
                 let (session, now) = (welcome.session, state.now);
-                return state.push(&ToHome::Disconnected { session, on_purpose: false, now });
+                state.push(&ToHome::Disconnected { session, on_purpose: false, now });
+                if waits {
+                    // Its commands would go to another home.
+                    tracing::error!(
+                        slot = self.slot.0,
+                        "a home has begun a session on a site of another slot"
+                    );
+                    effects.push(bye(handle, Refusal::Unavailable));
+                }
+                return;
             }
             state.sessions.insert(
                 handle,
@@ -454,10 +515,10 @@ impl Front {
         if std::mem::replace(is_joined, true) {
             return;
         }
-        tracing::info!(sessions = state.sessions.len(), "linked with the home");
+        tracing::info!(slot = self.slot.0, sessions = state.sessions.len(), "linked with the home");
         self.calls_mut().link_begins(state.now);
         let records: Vec<SessionRecord> = state.sessions.values().map(|kept| kept.record.clone()).collect();
-        self.counters.sessions_adopted.add(records.len() as u64);
+        self.shared.counters.sessions_adopted.add(records.len() as u64);
         for some in records.chunks(ADOPTED_TOGETHER) {
             state.push(&ToHome::Adopt(some.to_vec()));
         }
@@ -472,11 +533,14 @@ impl Front {
             let request = Command::from(watch).into();
             state.push(&ToHome::Command { session, request, now, again: true });
         }
+        let sign_ins = std::mem::take(&mut state.held_sign_ins);
         for held in std::mem::take(&mut state.held) {
             match held.kind {
-                HeldKind::SignIn => {
+                HeldKind::SignIn if sign_ins.contains(&held.handle) => {
                     state.signing_in.insert(held.handle, ());
                 }
+                // The client may have signed in through another front meanwhile.
+                HeldKind::SignIn => continue,
                 HeldKind::Command(awaited) => match state.sessions.get_mut(&held.handle) {
                     Some(kept) => {
                         kept.held = 0;
@@ -492,8 +556,8 @@ impl Front {
                 ends.out.push(&held.bytes);
             }
         }
-        state.held_bytes = 0;
-        (self.wake)();
+        state.held_bytes.clear();
+        (self.shared.wake)();
     }
 
     /// The link has ended. Answers that were on their way are lost. So commands that may be carried out twice wait for the next link,
@@ -503,15 +567,16 @@ impl Front {
         let old = std::mem::replace(&mut state.link, Link::None);
         let is_short = matches!(old, Link::Up { since, .. } if state.now.since(since) < JOIN_MS[0]);
         if matches!(old, Link::Up { .. }) {
-            tracing::warn!(sessions = state.sessions.len(), "the link with the home has ended");
-            self.counters.links_broken.add(1);
+            let (slot, sessions) = (self.slot.0, state.sessions.len());
+            tracing::warn!(slot, sessions, "the link with the home has ended");
+            self.shared.counters.links_broken.add(1);
             state.without_link_since = state.now;
         }
         let mut refused = 0;
-        let mut repeats = std::mem::take(&mut state.repeats);
         // Before commands that wait already: those came later.
         let mut held = VecDeque::new();
-        state.sessions.retain(|handle, kept| {
+        let State { sessions, repeats, now, .. } = &mut *state;
+        sessions.retain(|handle, kept| {
             let mut lost = Vec::new();
             for pending in std::mem::take(&mut kept.pending) {
                 // One session must not take the room of others.
@@ -535,25 +600,26 @@ impl Front {
                 return false;
             }
             let lost = lost.into_iter().map(Awaited::Answer);
-            let may_be_lost = state.now.since(kept.unanswered) < UNANSWERED_MS;
+            let may_be_lost = now.since(kept.unanswered) < UNANSWERED_MS;
             let all = lost.chain(may_be_lost.then_some(Awaited::Refusal));
             effects.extend(all.filter_map(|one| refusal_of(*handle, one, Refusal::Unavailable)));
             kept.unanswered = Timestamp(0);
             true
         });
-        state.held_bytes += held.iter().map(|held| held.bytes.len()).sum::<usize>();
+        repeats.clear();
+        state.held_bytes.add(held.iter().map(|held| held.bytes.len()).sum());
         held.append(&mut state.held);
         state.held = held;
         let signing_in = std::mem::take(&mut state.signing_in);
         effects.extend(signing_in.into_keys().map(|handle| bye(handle, AGAIN)));
         let questions = std::mem::take(&mut state.questions);
         effects.extend(questions.into_values().map(|then| Effect::Answer(then, Err(Refusal::Unavailable))));
-        self.counters.requests_refused.add(refused);
+        self.shared.counters.requests_refused.add(refused);
         state.last_link += 1;
         // After a link that ended at once the front waits, so that two nodes that do not agree do not keep each other busy.
         let asked = if is_short { state.now } else { Timestamp(0) };
         state.link = Link::Joining { link: state.last_link, asked, wait: JOIN_MS[0] };
-        (self.wake)();
+        (self.shared.wake)();
     }
 
     /// Notices a silent home and refuses commands that have waited for too long. Call it every 100 ms.
@@ -575,7 +641,7 @@ impl Front {
         self.calls_mut().tick(without_link, now);
         if !state.is_holding() && !state.is_linked() {
             for held in std::mem::take(&mut state.held) {
-                self.counters.requests_refused.add(1);
+                self.shared.counters.requests_refused.add(1);
                 if held.may_be_stored() {
                     // A refusal would say that it is not.
                     let ended = state.sessions.remove(&held.handle);
@@ -589,7 +655,8 @@ impl Front {
                 }
                 effects.extend(held.refused(Refusal::Unavailable));
             }
-            state.held_bytes = 0;
+            state.held_bytes.clear();
+            state.held_sign_ins.clear();
         }
         drop(state);
         self.carry_out(effects);
@@ -605,25 +672,25 @@ impl Front {
             effects.push(bye(session.handle, Refusal::GoingAway { retry_after_ms: retry_after_ms() }));
         }
         drop(state);
-        (self.wake)();
+        (self.shared.wake)();
         self.carry_out(effects);
     }
 
     /// Sends all envelopes that are due.
     pub fn flush(&self, now: Timestamp, send: Send<'_>) {
         let mut send = |bytes: Vec<u8>| {
-            self.counters.envelopes_sent.add(1);
-            self.counters.bytes_sent.add(bytes.len() as u64);
-            send(Subject::Home(SLOT), bytes);
+            self.shared.counters.envelopes_sent.add(1);
+            self.shared.counters.bytes_sent.add(bytes.len() as u64);
+            send(Subject::Home(self.slot), bytes);
         };
         let mut state = self.lock();
         state.now = state.now.max(now);
         let (now, term) = (state.now, state.term);
         let head = |kind, link| Envelope {
             kind,
-            slot: SLOT,
+            slot: self.slot,
             term,
-            front: self.id,
+            front: self.shared.id,
             link,
             number: 0,
             acknowledged: 0,
@@ -644,7 +711,7 @@ impl Front {
                     *wait = (*wait * 2).min(JOIN_MS[1]);
                 }
                 *asked = now;
-                let payload = write(&Join { name: self.name.clone() });
+                let payload = write(&Join { name: self.shared.name.clone() });
                 let number = *link;
                 send(Envelope { payload: &payload, ..head(Kind::Join, number) }.write());
                 state.last_link = number;
@@ -663,14 +730,37 @@ impl Front {
         }
     }
 
+    /// `bytes`: a [`ToHome::SignIn`]. False: it is refused.
+    pub(crate) fn take_sign_in(&self, handle: SessionHandle, bytes: Vec<u8>) -> bool {
+        let mut state = self.lock();
+        if !state.has_room() {
+            self.shared.counters.requests_refused.add(1);
+            return false;
+        }
+        match &mut state.link {
+            Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
+                ends.out.push(&bytes);
+                state.signing_in.insert(handle, ());
+            }
+            _ => {
+                let kind = HeldKind::SignIn;
+                state.held_sign_ins.insert(handle);
+                state.hold(Held { handle, kind, may_repeat: false, was_sent: false, bytes });
+            }
+        }
+        drop(state);
+        (self.shared.wake)();
+        true
+    }
+
     fn carry_out(&self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Deliver(to, delivery) => self.local.deliver(&to, delivery),
-                Effect::DeliverEach(to, deliveries) => self.local.deliver_each(&to, deliveries),
+                Effect::Deliver(to, delivery) => self.shared.local.deliver(&to, delivery),
+                Effect::DeliverEach(to, deliveries) => self.shared.local.deliver_each(&to, deliveries),
                 Effect::Answer(then, answer) => then(answer),
-                Effect::Sites(sites) => {
-                    *self.sites.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(sites);
+                Effect::Sites(sites, logs_sign_ins) => {
+                    self.shared.directory.publish(self.slot, sites, logs_sign_ins);
                 }
             }
         }
@@ -720,13 +810,13 @@ impl State {
                 ends.out.waiting_bytes() < WRITTEN_BYTES
             }
             Link::Up { .. } | Link::Joining { .. } | Link::None => {
-                self.is_holding() && self.held_bytes < HELD_BYTES
+                self.is_holding() && self.held_bytes.fits(1)
             }
         }
     }
 
     fn hold(&mut self, held: Held) {
-        self.held_bytes += held.bytes.len();
+        self.held_bytes.add(held.bytes.len());
         self.held.push_back(held);
     }
 
@@ -866,29 +956,22 @@ fn refusal_of(to: SessionHandle, awaited: Awaited, refusal: Refusal) -> Option<E
 
 impl RemoteNode for Front {
     fn sites(&self) -> Arc<PublishedSites> {
-        Arc::clone(&self.sites.read().unwrap_or_else(PoisonError::into_inner))
+        self.shared.directory.all()
     }
 
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
-        let bytes = write(&ToHome::SignIn { handle, hello: hello.clone(), now });
+        if !self.take_sign_in(handle, write(&ToHome::SignIn { handle, hello: hello.clone(), now })) {
+            self.shared.bye(handle, OVERLOADED);
+        }
+    }
+
+    fn gave_up(&self, handle: SessionHandle) {
         let mut state = self.lock();
-        if !state.has_room() {
-            drop(state);
-            self.counters.requests_refused.add(1);
-            return self.carry_out(vec![bye(handle, Refusal::Overloaded { retry_after_ms: 2_000 })]);
+        // Its bytes stay until the link begins, so that this costs the same however many wait.
+        if !state.held_sign_ins.remove(&handle) {
+            // Nobody waits for the welcome, so it is answered with the end of the session.
+            state.signing_in.remove(&handle);
         }
-        match &mut state.link {
-            Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
-                ends.out.push(&bytes);
-                state.signing_in.insert(handle, ());
-            }
-            _ => {
-                let kind = HeldKind::SignIn;
-                state.hold(Held { handle, kind, may_repeat: false, was_sent: false, bytes });
-            }
-        }
-        drop(state);
-        (self.wake)();
     }
 
     fn command(&self, session: SessionId, request: Request, now: Timestamp) {
@@ -915,7 +998,7 @@ impl RemoteNode for Front {
         };
         if !has_room || !is_linked && kept.held >= HELD_OF_SESSION {
             drop(state);
-            self.counters.requests_refused.add(1);
+            self.shared.counters.requests_refused.add(1);
             let refused = refusal_of(handle, awaited, Refusal::Unavailable);
             return self.carry_out(refused.into_iter().collect());
         }
@@ -933,13 +1016,13 @@ impl RemoteNode for Front {
             }
             _ => {
                 kept.held += 1;
-                *held_bytes += bytes.len();
+                held_bytes.add(bytes.len());
                 let kind = HeldKind::Command(awaited);
                 held.push_back(Held { handle, kind, may_repeat, was_sent: false, bytes });
             }
         }
         drop(state);
-        (self.wake)();
+        (self.shared.wake)();
     }
 
     fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
@@ -951,7 +1034,7 @@ impl RemoteNode for Front {
             state.forget_repeats(&kept);
             state.push(&ToHome::Disconnected { session, on_purpose, now });
             drop(state);
-            (self.wake)();
+            (self.shared.wake)();
         }
     }
 
@@ -963,18 +1046,18 @@ impl RemoteNode for Front {
             kept.fall_behind();
             state.push(&ToHome::Behind(session));
             drop(state);
-            (self.wake)();
+            (self.shared.wake)();
         }
     }
 
     fn presence_missed(&self, session: SessionId) {
         self.lock().push(&ToHome::PresenceMissed(session));
-        (self.wake)();
+        (self.shared.wake)();
     }
 
     fn note(&self, note: PortNote) {
         self.lock().push(&ToHome::Note(note));
-        (self.wake)();
+        (self.shared.wake)();
     }
 
     fn ask(&self, question: PortQuestion, then: Then) {
@@ -988,6 +1071,6 @@ impl RemoteNode for Front {
         state.questions.insert(number, then);
         state.push(&ToHome::Ask { number, question });
         drop(state);
-        (self.wake)();
+        (self.shared.wake)();
     }
 }

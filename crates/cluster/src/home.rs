@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chat::{
-    CallId, Command, Delivery, Event, Node, Outbox, PortAnswer, Refusal, SessionHandle, SessionId, Timestamp,
-    UserId, presence,
+    CallId, Command, Delivery, Event, Node, Outbox, PortAnswer, Refusal, SessionHandle, SessionId, Slot,
+    Timestamp, UserId, presence,
 };
 use subtle::ConstantTimeEq;
 
 use crate::bus::{Send, Subject};
 use crate::counters::Counters;
-use crate::envelope::{Envelope, FrontId, Kind, SLOT, Term};
+use crate::envelope::{Envelope, FrontId, Kind, Term};
 use crate::link::Ends;
 use crate::wire::{Announced, Join, ToFront, ToHome, write};
 
@@ -33,6 +33,7 @@ const MOST_RESETS: usize = 64;
 
 /// The links of a home. The domain's outbox writes into them.
 pub struct Links {
+    slot: Slot,
     term: Term,
     table: RwLock<HashMap<u8, Arc<Link>>>,
     /// Sessions that began for a link that is gone.
@@ -141,8 +142,9 @@ pub struct LinkStatus {
 
 impl Links {
     /// `wake` is called from any thread if something waits to be sent.
-    pub fn new(term: Term, wake: impl Fn() + std::marker::Send + Sync + 'static) -> Arc<Links> {
+    pub fn new(slot: Slot, term: Term, wake: impl Fn() + std::marker::Send + Sync + 'static) -> Arc<Links> {
         Arc::new(Links {
+            slot,
             term,
             table: RwLock::default(),
             orphans: Mutex::default(),
@@ -436,6 +438,10 @@ impl Home {
         &self.http
     }
 
+    pub fn slot(&self) -> Slot {
+        self.links.slot
+    }
+
     pub fn links(&self) -> &Arc<Links> {
         &self.links
     }
@@ -443,14 +449,10 @@ impl Home {
     /// Bytes from the subject of the home.
     pub fn receive(&self, bytes: &[u8], now: Timestamp) {
         let counters = &self.links.counters;
-        let envelope = match Envelope::read(bytes) {
-            Ok(envelope) if envelope.slot == SLOT => envelope,
-            Ok(_) => return counters.envelopes_old.add(1),
-            Err(error) => {
-                tracing::debug!(%error, "unreadable bytes on the bus");
-                return counters.envelopes_unreadable.add(1);
-            }
-        };
+        let Some(envelope) = counters.envelope(bytes) else { return };
+        if envelope.slot != self.links.slot {
+            return counters.envelopes_old.add(1);
+        }
         counters.envelopes_received.add(1);
         counters.bytes_received.add(bytes.len() as u64);
         match envelope.kind {
@@ -660,7 +662,7 @@ impl Home {
         let mut state = lock(&self.state);
         let head = Envelope {
             kind: Kind::Announce,
-            slot: SLOT,
+            slot: self.links.slot,
             term: self.links.term,
             front: FrontId(0),
             link: 0,
@@ -672,7 +674,7 @@ impl Home {
         if leaving == Leaving::No && now.since(state.announced) >= ANNOUNCE_MS {
             state.announced = now;
             let payload = write(&Announced { http: self.http.clone() });
-            send(Subject::Fronts(SLOT), Envelope { payload: &payload, ..head.clone() }.write());
+            send(Subject::Fronts(self.links.slot), Envelope { payload: &payload, ..head.clone() }.write());
         }
         for (front, link) in std::mem::take(&mut state.resets) {
             let reset = Envelope { kind: Kind::Reset, front, link, ..head.clone() };

@@ -15,7 +15,8 @@ impl Scene {
     fn second_process(&mut self, front: usize) -> usize {
         let inbox = Inbox::default();
         let id = self.fronts[front].0.id();
-        let next = Front::new(id, "next".into(), inbox.clone(), Timestamp(self.now - CLOCK), || ());
+        let next =
+            Front::new(id, Slot::FIRST, "next".into(), inbox.clone(), Timestamp(self.now - CLOCK), || ());
         next.stand_still(Timestamp(self.now - CLOCK));
         self.fronts.push((next, inbox));
         self.fronts.len() - 1

@@ -1,4 +1,4 @@
-//! Clients on several fronts, a home that dies, and a bus that drops, repeats, delays and splits, against a simple model: no
+//! Clients on several fronts, homes of two slots that die and move by themselves, and a bus that drops, repeats, delays and splits, against a simple model: no
 //! acknowledged message is lost, none is there twice, and each client ends with what the store has: messages, markers, and the
 //! presence of the others.
 //!
@@ -11,13 +11,14 @@ use std::sync::{Arc, Mutex};
 use chat::session::Event as SessionEvent;
 use chat::token::{Claims, sign};
 use chat::*;
-use cluster::{Front, FrontId, Home, HomeOutbox, Links, Subject, Term};
+use cluster::{FrontId, Fronts, Home, HomeOutbox, Links, Subject, Term};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use store::Sqlite;
 
 const START: u64 = 1_800_000_000_000;
-const SITE: &str = "forum";
+/// The key of the site of each slot.
+const SITES: [&str; 2] = ["forum", "club"];
 const USERS: [&str; 4] = ["ann", "bob", "cat", "dan"];
 const FRONTS: usize = 3;
 const SEEDS: u64 = 60;
@@ -94,12 +95,12 @@ impl Outbox for Inbox {
 }
 
 struct FrontNode {
-    front: Arc<Front>,
+    front: Arc<Fronts>,
     inbox: Inbox,
     /// The bus loses everything from and to this front until then.
     apart_until: u64,
     /// Another process of this front, which is to take its place.
-    next: Option<(Arc<Front>, Inbox)>,
+    next: Option<(Arc<Fronts>, Inbox)>,
 }
 
 /// An envelope on the bus, which arrives at this time.
@@ -109,15 +110,21 @@ struct Flying {
     bytes: Vec<u8>,
 }
 
-struct World {
-    rng: StdRng,
-    now: u64,
+/// The home of a slot.
+struct HomeNode {
+    slot: usize,
     store: Arc<Sqlite>,
     home: Home,
     node: Arc<Node>,
-    /// The home takes nothing until then: it is being restarted.
-    home_until: u64,
+    /// It takes nothing until then: it is being restarted.
+    until: u64,
     term: u64,
+}
+
+struct World {
+    rng: StdRng,
+    now: u64,
+    homes: Vec<HomeNode>,
     fronts: Vec<FrontNode>,
     bus: Vec<Flying>,
     clients: Vec<Client>,
@@ -135,6 +142,8 @@ struct Log {
 }
 
 struct Client {
+    /// Of its site.
+    slot: usize,
     user: usize,
     device: String,
     /// The front and the handle of its connection.
@@ -177,20 +186,38 @@ fn node(store: &Arc<Sqlite>, links: &Arc<Links>, seed: u8) -> Arc<Node> {
     Arc::new(Node::new(config, store.clone(), Arc::new(outbox), [seed; 32]))
 }
 
-fn home(store: &Arc<Sqlite>, term: u64) -> (Home, Arc<Node>) {
-    let links = Links::new(Term(term), || ());
+fn home(slot: usize, store: &Arc<Sqlite>, term: u64) -> (Home, Arc<Node>) {
+    let links = Links::new(Slot(slot as u8), Term(term), || ());
     let node = node(store, &links, term as u8);
     (Home::new(links, Arc::clone(&node), "127.0.0.1:1".into()), node)
+}
+
+impl HomeNode {
+    fn new(slot: usize) -> HomeNode {
+        let store = Sqlite::in_memory();
+        store.number_sites_in(Slot(slot as u8)).unwrap();
+        store.add_site(&site(SITES[slot])).unwrap();
+        let store = Arc::new(store);
+        let (home, node) = home(slot, &store, 1);
+        HomeNode { slot, store, home, node, until: 0, term: 1 }
+    }
+
+    /// The next one takes nothing until then.
+    fn replace(&mut self, until: u64) {
+        self.term += 1;
+        (self.home, self.node) = home(self.slot, &self.store, self.term);
+        self.until = until;
+    }
 }
 
 fn secret() -> Secret {
     Secret::new(SecretKind::Hs256, b"a secret of this site".to_vec(), Timestamp(START))
 }
 
-fn site() -> Site {
+fn site(key: &str) -> Site {
     Site {
         id: SiteId(0),
-        key: SITE.into(),
+        key: key.into(),
         name: "Forum".into(),
         mode: Mode::Open,
         guests: true,
@@ -206,19 +233,11 @@ fn site() -> Site {
 
 impl World {
     fn new(seed: u64) -> World {
-        let store = Sqlite::in_memory();
-        store.add_site(&site()).unwrap();
-        let store = Arc::new(store);
         let mut rng = StdRng::seed_from_u64(seed);
         let loss = [0, 1, 5, 20][rng.random_range(0..4)];
-        let (home, node) = home(&store, 1);
         let mut world = World {
-            home,
-            node,
-            store,
+            homes: (0..SITES.len()).map(HomeNode::new).collect(),
             now: START,
-            home_until: 0,
-            term: 1,
             fronts: Vec::new(),
             bus: Vec::new(),
             clients: Vec::new(),
@@ -233,9 +252,11 @@ impl World {
             let front = world.new_front();
             world.fronts.push(front);
         }
-        for (user, name) in USERS.iter().enumerate() {
-            for device in 0..=usize::from(user == 0) {
-                world.clients.push(Client::new(user, format!("{name}-{device}")));
+        for slot in 0..SITES.len() {
+            for (user, name) in USERS.iter().enumerate() {
+                for device in 0..=usize::from(user == 0) {
+                    world.clients.push(Client::new(slot, user, format!("{name}-{device}")));
+                }
             }
         }
         world
@@ -245,7 +266,8 @@ impl World {
         let id = FrontId(self.next_front);
         self.next_front += 1;
         let inbox = Inbox::default();
-        let front = Front::new(id, format!("front {}", id.0), inbox.clone(), Timestamp(self.now), || ());
+        let (slots, now) = (SITES.len() as u8, Timestamp(self.now));
+        let front = Fronts::new(id, slots, format!("front {}", id.0), inbox.clone(), now, || ());
         FrontNode { front: Arc::new(front), inbox, apart_until: 0, next: None }
     }
 
@@ -255,7 +277,7 @@ impl World {
         }
         // The bus and all nodes are well again: everything settles.
         self.loss = 0;
-        self.home_until = 0;
+        self.homes.iter_mut().for_each(|home| home.until = 0);
         self.fronts.iter_mut().for_each(|front| front.apart_until = 0);
         for _ in 0..600 {
             self.pass(100);
@@ -275,15 +297,18 @@ impl World {
     /// Fresh clients see how far each user has read.
     fn judge_markers(&mut self) {
         let count = self.clients.len();
-        for (user, name) in USERS.iter().enumerate() {
-            self.clients.push(Client::new(user, format!("{name}-fresh")));
+        for slot in 0..SITES.len() {
+            for (user, name) in USERS.iter().enumerate() {
+                self.clients.push(Client::new(slot, user, format!("{name}-fresh")));
+            }
         }
         for _ in 0..50 {
             self.pass(100);
         }
         let (clients, fresh) = self.clients.split_at(count);
         for fresh in fresh {
-            for client in clients.iter().filter(|client| client.user == fresh.user) {
+            let is_same = |client: &&Client| (client.slot, client.user) == (fresh.slot, fresh.user);
+            for client in clients.iter().filter(is_same) {
                 for (conversation, read) in &client.read {
                     let stored = fresh.stored_read.get(conversation).copied().unwrap_or_default();
                     assert!(
@@ -304,8 +329,8 @@ impl World {
             32..34 => self.fall_behind(),
             38..46 => self.read_some(),
             46..52 => self.ask_some(),
-            34 if self.rng.random() => self.kill_the_home(),
-            34 => self.replace_the_home(),
+            34 if self.rng.random() => self.kill_a_home(),
+            34 => self.replace_a_home(),
             35 if self.rng.random() => self.kill_a_front(),
             35 => self.move_a_front(),
             36..38 => {
@@ -323,9 +348,9 @@ impl World {
         self.now += ms;
         self.deliver();
         let now = Timestamp(self.now);
-        if self.now >= self.home_until {
-            self.home.tick(now);
-            self.node.tick(now);
+        for place in self.homes.iter().filter(|home| self.now >= home.until) {
+            place.home.tick(now);
+            place.node.tick(now);
         }
         for node in &self.fronts {
             node.front.tick(now);
@@ -343,8 +368,8 @@ impl World {
     fn flush(&mut self) {
         let now = Timestamp(self.now);
         let mut sent: Vec<(Option<usize>, Subject, Vec<u8>)> = Vec::new();
-        if self.now >= self.home_until {
-            self.home.flush(now, &mut |subject, bytes| sent.push((None, subject, bytes)));
+        for place in self.homes.iter().filter(|home| self.now >= home.until) {
+            place.home.flush(now, &mut |subject, bytes| sent.push((None, subject, bytes)));
         }
         for (number, node) in self.fronts.iter().enumerate() {
             let both = std::iter::once(&node.front).chain(node.next.iter().map(|(front, _)| front));
@@ -378,8 +403,12 @@ impl World {
         let now = Timestamp(self.now);
         for Flying { to, bytes, .. } in due {
             match to {
-                Subject::Home(_) if self.now >= self.home_until => self.home.receive(&bytes, now),
-                Subject::Home(_) => {}
+                Subject::Home(slot) => {
+                    let place = &self.homes[usize::from(slot.0)];
+                    if self.now >= place.until {
+                        place.home.receive(&bytes, now);
+                    }
+                }
                 Subject::Fronts(_) | Subject::Front(_) => {
                     for node in &self.fronts {
                         let is_for =
@@ -463,14 +492,15 @@ impl World {
 
     /// After a sign-in a client watches all others. Nobody can watch a user who has never signed in.
     fn watch_and_mark(&mut self) {
-        let all_exist = self.clients.iter().all(|client| client.position.is_some());
+        let all_exist: Vec<bool> =
+            (0..SITES.len()).map(|slot| self.of_slot(slot).all(|client| client.position.is_some())).collect();
         for who in 0..self.clients.len() {
             let client = &mut self.clients[who];
             let (Some((front, _)), Some(session)) = (client.link, client.session) else { continue };
             if self.fronts[front].next.is_some() {
                 continue;
             }
-            if all_exist && !std::mem::replace(&mut client.watches, true) {
+            if all_exist[client.slot] && !std::mem::replace(&mut client.watches, true) {
                 let others = USERS.iter().enumerate().filter(|(user, _)| *user != client.user);
                 let users = others.map(|(_, name)| Sub::parse(name).unwrap()).collect();
                 let watch = Command::from(presence::Command::Watch { contacts: false, users });
@@ -510,33 +540,37 @@ impl World {
         node.front.behind(session);
     }
 
-    fn kill_the_home(&mut self) {
-        self.count_home();
-        self.store.crash();
-        self.term += 1;
-        (self.home, self.node) = home(&self.store, self.term);
-        self.home_until = self.now + self.rng.random_range(0..6_000);
+    fn of_slot(&self, slot: usize) -> impl Iterator<Item = &Client> {
+        self.clients.iter().filter(move |client| client.slot == slot)
     }
 
-    /// The home gives its role away.
-    fn replace_the_home(&mut self) {
-        self.home.leave();
+    fn kill_a_home(&mut self) {
+        let slot = self.rng.random_range(0..SITES.len());
+        self.count_home(slot);
+        self.homes[slot].store.crash();
+        let until = self.now + self.rng.random_range(0..6_000);
+        self.homes[slot].replace(until);
+    }
+
+    /// A home gives its role away.
+    fn replace_a_home(&mut self) {
+        let slot = self.rng.random_range(0..SITES.len());
+        self.homes[slot].home.leave();
         for _ in 0..4 {
             self.pass(50);
         }
-        self.home.end_links();
+        self.homes[slot].home.end_links();
         for _ in 0..3 {
             self.pass(20);
         }
-        self.count_home();
+        self.count_home(slot);
         self.totals.given_away += 1;
-        self.term += 1;
-        (self.home, self.node) = home(&self.store, self.term);
-        self.home_until = self.now + self.rng.random_range(0..1_000);
+        let until = self.now + self.rng.random_range(0..1_000);
+        self.homes[slot].replace(until);
     }
 
-    fn count_home(&mut self) {
-        for (name, value) in self.home.links().counters().all() {
+    fn count_home(&mut self, slot: usize) {
+        for (name, value) in self.homes[slot].home.links().counters().all() {
             match name {
                 "sessions_adopted" => self.totals.adopted += value,
                 "links_broken" => self.totals.broken += value,
@@ -561,7 +595,8 @@ impl World {
         let node = &mut self.fronts[number];
         let inbox = Inbox::default();
         let now = Timestamp(self.now);
-        let next = Arc::new(Front::new(node.front.id(), "next".into(), inbox.clone(), now, || ()));
+        let slots = SITES.len() as u8;
+        let next = Arc::new(Fronts::new(node.front.id(), slots, "next".into(), inbox.clone(), now, || ()));
         next.stand_still(now);
         node.next = Some((Arc::clone(&next), inbox));
         let prepares = self.rng.random_range(1..500);
@@ -622,7 +657,7 @@ impl World {
                 ..Claims::default()
             };
             let hello = Hello {
-                site_key: SITE.into(),
+                site_key: SITES[client.slot].into(),
                 credential: Credential::Token(sign(&claims, &secret()).unwrap().into()),
                 device: DeviceId::parse(&client.device).unwrap(),
                 position: client.position,
@@ -682,7 +717,7 @@ impl World {
     }
 
     fn judge(&mut self) {
-        self.count_home();
+        (0..SITES.len()).for_each(|slot| self.count_home(slot));
         for client in &self.clients {
             let who = &client.device;
             assert!(client.session.is_some(), "{who} is signed in");
@@ -711,7 +746,7 @@ impl World {
         for client in &self.clients {
             for ((site, key), log) in &truth {
                 let id = ConversationId { site: SiteId(*site), key: *key };
-                let is_member = id.pair().unwrap().iter().any(|member| member.num == client.user_number());
+                let is_member = id.pair().unwrap().contains(&client.session.unwrap().user);
                 let known = client.logs.get(&id).map(|log| &log.by_seq);
                 if is_member {
                     let first = known.and_then(|known| known.keys().next().copied()).unwrap_or_default();
@@ -727,8 +762,9 @@ impl World {
 }
 
 impl Client {
-    fn new(user: usize, device: String) -> Client {
+    fn new(slot: usize, user: usize, device: String) -> Client {
         Client {
+            slot,
             user,
             device,
             link: None,
@@ -750,10 +786,6 @@ impl Client {
             retry_at: 0,
             next_re: 0,
         }
-    }
-
-    fn user_number(&self) -> u32 {
-        self.session.unwrap().user.num
     }
 
     fn lose(&mut self, retry_at: u64) {
@@ -784,6 +816,7 @@ impl Client {
         match delivery.event {
             Event::Session(SessionEvent::Welcome(welcome)) => {
                 self.session = Some(welcome.session);
+                assert_eq!(welcome.session.user.site, SiteId((self.slot as u32) << 24 | 1));
                 assert_eq!(welcome.session.handle.front(), 0, "handles are the front's own");
                 self.take_changes(&welcome.changes);
                 let read = welcome.changes.conversations.iter().map(|one| (one.id, one.read.0));

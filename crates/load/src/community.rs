@@ -60,7 +60,7 @@ pub struct CommunityPlan {
     /// Number of members that lose their connections at the end and reconnect.
     #[arg(long, default_value_t = 0)]
     pub storm: u32,
-    /// Each of them reconnects after a random time up to this.
+    /// Each of them reconnects after a random time up to this, and so does each member of a front that dies.
     #[arg(skip = Duration::from_secs(1))]
     #[serde(deserialize_with = "settings::span_in_file")]
     pub spread: Duration,
@@ -130,6 +130,10 @@ impl Plan for CommunityPlan {
 
     fn transport(&self) -> Option<Transport> {
         Some(self.transport)
+    }
+
+    fn recovers(&self) -> bool {
+        self.transport == Transport::Websocket
     }
 
     fn run(&self, options: &RunOptions, say: &mut dyn FnMut(&str)) -> Result<Run, LoadError> {

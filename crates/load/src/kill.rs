@@ -29,16 +29,27 @@ pub struct Kill {
 pub(crate) struct Pending {
     kill: Kill,
     due: Option<Instant>,
+    by_order: bool,
 }
 
 impl Pending {
     pub(crate) fn new(kill: Kill) -> Pending {
-        Pending { kill, due: None }
+        Pending { kill, due: None, by_order: false }
+    }
+
+    /// The plan says when it is due. Answers the time after the beginning of the traffic that was asked for.
+    pub(crate) fn wait_for_order(&mut self) -> Option<Duration> {
+        self.by_order = true;
+        self.kill.after
+    }
+
+    pub(crate) fn order(&mut self, now: Instant) {
+        self.due = Some(now);
     }
 
     /// The traffic is the first stage with a known length.
     pub(crate) fn stage(&mut self, until: Until, now: Instant) {
-        if let (None, Until::Time(length)) = (self.due, until) {
+        if let (None, Until::Time(length), false) = (self.due, until, self.by_order) {
             self.due = Some(now + self.kill.after.unwrap_or(length / 2));
         }
     }
@@ -85,5 +96,17 @@ mod tests {
             assert!(pending.strike() >= begin);
             assert_eq!(strikes.0.load(Ordering::Relaxed), 1);
         }
+    }
+
+    #[test]
+    fn a_plan_may_choose_the_moment_itself() {
+        let begin = Instant::now();
+        let (after, fault) = (Some(Duration::from_secs(7)), Arc::new(Strikes::default()) as Arc<dyn Fault>);
+        let mut pending = Pending::new(Kill { part: Part::Front, front: Some(2), after, fault });
+        assert_eq!(pending.wait_for_order(), after);
+        pending.stage(Until::Time(Duration::from_secs(10)), begin);
+        assert!(!pending.is_due(begin + Duration::from_secs(600)));
+        pending.order(begin);
+        assert!(pending.is_due(begin));
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Outage {
     first_ack: AtomicU64,
     /// Connections that ended after the kill, by front.
     closed: Box<[AtomicU64]>,
+    /// Microseconds: the longest time until a member comes back. 0: as the protocol advises.
+    spread: AtomicU64,
     /// The members leave: what ends from now on has nothing to do with the kill.
     is_over: AtomicBool,
 }
@@ -33,8 +35,23 @@ impl Outage {
             longest_pause: AtomicU64::new(0),
             first_ack: AtomicU64::new(0),
             closed: (0..fronts).map(|_| AtomicU64::new(0)).collect(),
+            spread: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
         }
+    }
+
+    /// Members come back after a random time up to this, and not up to a second, as the protocol advises.
+    pub(crate) fn spread_returns(&self, spread: Duration) {
+        self.spread.store(spread.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn spread(&self) -> Option<Duration> {
+        Some(read(&self.spread)).filter(|spread| *spread > 0).map(Duration::from_micros)
+    }
+
+    /// The process has ended.
+    pub(crate) fn has_begun(&self) -> bool {
+        read(&self.ended) > 0
     }
 
     /// The process gets its signal after `now`.

@@ -40,9 +40,9 @@ impl<K: Ord + Copy + Send + 'static> Tally for BTreeMap<K, Histogram<u64>> {
     }
 }
 
-/// Microseconds, up to a minute, with three digits.
+/// Microseconds, up to an hour, with three digits.
 pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order")
+    Histogram::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are in order")
 }
 
 /// Adds the times of another worker.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::conductor::{BEAT, own_cpu};
@@ -31,6 +31,7 @@ pub(crate) struct Watch<'a> {
     pub(crate) stop: Arc<AtomicBool>,
     kill: Option<Pending>,
     outage: Option<Arc<Outage>>,
+    striking: Option<JoinHandle<()>>,
     observer: Arc<dyn Observer>,
     say: &'a mut dyn FnMut(&str),
     lines: Lines,
@@ -83,6 +84,7 @@ impl<'a> Watch<'a> {
             stop: Arc::clone(stop),
             kill: None,
             outage: None,
+            striking: None,
             observer: Arc::clone(observer),
             say,
             lines: Lines::new(now),
@@ -92,6 +94,19 @@ impl<'a> Watch<'a> {
     /// A process dies in mid-run. `outage` gets the time.
     pub(crate) fn kill(&mut self, kill: Kill, outage: Arc<Outage>) {
         (self.kill, self.outage) = (Some(Pending::new(kill)), Some(outage));
+    }
+
+    /// The process dies when the plan [says so](Self::kill_now), not at a time after the beginning of the first stage with a known
+    /// length. Answers the time after the beginning of the traffic that was asked for.
+    pub(crate) fn kill_by_order(&mut self) -> Option<Duration> {
+        self.kill.as_mut()?.wait_for_order()
+    }
+
+    /// The next look kills the process.
+    pub(crate) fn kill_now(&mut self) {
+        if let Some(kill) = &mut self.kill {
+            kill.order(Instant::now());
+        }
     }
 
     /// Reports the next stage to the observer.
@@ -131,9 +146,12 @@ impl<'a> Watch<'a> {
         if let Some(outage) = &self.outage
             && let Some(kill) = self.kill.take_if(|kill| kill.is_due(now))
         {
-            // Connections end before the process is seen to be dead.
+            // Connections end before the process is seen to be dead. Its end takes seconds if it has many, and the plan goes on
+            // meanwhile.
             outage.expect(Instant::now());
-            outage.begin(kill.strike(), Instant::now());
+            let outage = Arc::clone(outage);
+            let strike = move || outage.begin(kill.strike(), Instant::now());
+            self.striking = thread::Builder::new().name("kill".into()).spawn(strike).ok();
         }
         let seconds = now.saturating_duration_since(self.start).as_secs_f64();
         let look = || Point::look(seconds, &self.probe, self.counts.active(), &self.traffic);
@@ -188,6 +206,10 @@ impl<'a> Watch<'a> {
 
     /// The counts of the run. `members`: logged in at the end. `all`: of all workers.
     pub(crate) fn outcome<T: Tally>(&mut self, members: u64, all: WorkerReport<T>) -> Outcome<T> {
+        if let Some(striking) = self.striking.take() {
+            // A panic is on stderr already.
+            let _ = striking.join();
+        }
         Outcome {
             url: String::new(),
             transport: "calls",

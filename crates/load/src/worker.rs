@@ -408,7 +408,11 @@ impl<S: Script> Worker<S> {
         self.cx.now = Instant::now();
         self.script.lost(member.number, &mut self.cx);
         self.move_on(member.number);
-        let due = self.cx.now + Delay::reconnect(advice, 0).draw(&mut self.masks);
+        let delay = match (advice, outage.spread()) {
+            (None, Some(spread)) => spread.mul_f64(self.masks.chance()),
+            (advice, _) => Delay::reconnect(advice, 0).draw(&mut self.masks),
+        };
+        let due = self.cx.now + delay;
         self.away.push(due, member.number);
         self.returning.insert(member.number, Returning { due, tries: 0 });
     }

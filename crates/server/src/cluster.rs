@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
-use ::cluster::{Counters, Home, HomeOutbox, Links, Term, nats};
+use ::cluster::{Counters, Home, HomeOutbox, Links, Slot, Term, nats};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -47,6 +47,8 @@ pub(crate) const STATUS_PATH: &str = "/cluster";
 
 /// The file of the secret has at least so many bytes.
 const LEAST_SECRET: usize = 32;
+/// The slots of all sites.
+const SLOTS_OF_CLUSTER: u8 = 1;
 /// In the data directory of a home.
 const TERM: &str = "cluster.term";
 
@@ -176,7 +178,7 @@ impl Prepared {
         let bus = nats::Bus::new()
             .map_err(|error| Trouble::new("cannot start the node's threads").because(error))?;
         let wake = bus.wake();
-        let links = Links::new(term, move || wake.wake());
+        let links = Links::new(Slot::FIRST, term, move || wake.wake());
         Ok(Prepared { place, links, bus, keeper })
     }
 
@@ -256,7 +258,7 @@ impl Running {
             json!({
                 "role": "home",
                 "term": home.links().term().0,
-                "slots": [0],
+                "slots": [home.slot().0],
                 "http": home.http(),
                 "links": links.collect::<Vec<_>>(),
                 "lease": keeper.as_ref().map(|keeper| keeper.status()),
@@ -326,7 +328,9 @@ fn of_counters(counters: &Counters) -> Vec<Sample> {
         "bytes_sent" => "Bytes of envelopes sent.",
         "bytes_received" => "Bytes of envelopes received.",
         "envelopes_unreadable" => "Messages on the bus that are no envelope, or of another version.",
-        "envelopes_old" => "Envelopes of an earlier link or an earlier home, which were ignored.",
+        "envelopes_old" => {
+            "Envelopes of an earlier link, an earlier home or another slot, which were ignored."
+        }
         "items_unreadable" => "Items of envelopes that could not be read.",
         "links_begun" => "Links between this node and another that began.",
         "links_broken" => "Links that ended by a gap or by silence.",

@@ -1,6 +1,7 @@
 //! `kith load`: chooses the plan and the node, and writes the report.
 
 mod before;
+mod cluster_plan;
 mod core;
 mod line;
 mod live;
@@ -26,6 +27,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::Table;
 
+use self::cluster_plan::ClusterPlan;
 pub(crate) use self::line::LoadCommand;
 use self::line::{LoadTarget, Order};
 use self::live::Live;
@@ -118,7 +120,12 @@ fn carry_out(order: Order<'_>, loaded: &Loaded) -> Outcome {
         [run] if !several => print_with(|out| write!(out, "{run}")),
         _ => print_with(|out| write!(out, "{}", report.text())),
     }?;
-    if args.cluster.kill.is_some() { report.runs.iter().try_for_each(has_every_message_once) } else { Ok(()) }
+    report.runs.iter().filter(|run| is_of_a_kill(run)).try_for_each(has_every_message_once)
+}
+
+/// Whether a process died in the run.
+fn is_of_a_kill(run: &Run) -> bool {
+    run.facts.iter().any(|(key, _)| *key == "kill.part")
 }
 
 /// A run in which a process died fails if a message was lost or doubled.
@@ -158,10 +165,12 @@ fn one(
     loaded: &Loaded,
     stop: &Arc<AtomicBool>,
 ) -> Outcome<Run> {
-    let Prepared { task, node } = prepared;
+    let Prepared { task, node, cluster } = prepared;
     let members = task.members();
+    // A plan with a cluster of its own may be measured at another place.
+    let cluster = args.cluster.over(cluster.filter(|_| args.url.is_none()))?;
     if let Some(inside) = task.inside() {
-        return inside_this_process(inside, name, args, stop);
+        return inside_this_process(inside, name, args, cluster.is_some(), stop);
     }
     let node = NodeWish {
         xmpp: task.transport().is_some_and(Transport::is_xmpp),
@@ -174,9 +183,8 @@ fn one(
         return Err(Trouble::new(format!("no node of ours speaks {}", peer.name()))
             .remedy("name the other server: --url URL --secret-file FILE --pid PID"));
     }
-    let cluster = args.cluster.wish()?;
-    if cluster.is_some() {
-        fits_a_cluster(name, &*task, args)?;
+    if let Some(cluster) = &cluster {
+        fits_a_cluster(name, &*task, cluster)?;
     }
     if args.url.is_none() {
         before::room(members, node.tls)?;
@@ -184,18 +192,19 @@ fn one(
     // Lives until the run is over.
     let own = match (&args.url, cluster) {
         (Some(_), _) => None,
-        (None, Some(wish)) => Some(Own::Cluster(OwnCluster::start(members, &node, wish)?)),
+        (None, Some(wish)) => Some(Own::Cluster(OwnCluster::start(members, &node, &wish)?)),
         (None, None) => Some(Own::Node(OwnNode::start(members, &node)?)),
     };
     let live = Live::new(name);
     let observer = Arc::clone(&live) as Arc<dyn Observer>;
     let mut options = RunOptions { stop: Arc::clone(stop), observer, ..options(args, own.as_ref(), loaded)? };
     before::check(&options, task.transport(), members, own.is_some(), args.yes)?;
-    let kill = process_kill(args, own.as_ref(), stop);
-    options.kill = kill.as_ref().zip(args.cluster.kill).map(|(kill, target)| Kill {
-        part: target.part(),
+    let part = cluster.and_then(|cluster| Some(cluster.kill?.part()));
+    let kill = process_kill(part, own.as_ref(), stop);
+    options.kill = kill.as_ref().zip(part).map(|(kill, part)| Kill {
+        part,
         front: kill.front(),
-        after: args.cluster.kill_after(),
+        after: cluster.and_then(|cluster| cluster.kill_at).map(Into::into),
         fault: Arc::clone(kill) as Arc<dyn Fault>,
     });
     let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
@@ -210,21 +219,25 @@ fn one(
 }
 
 /// Whether the plan's members can be spread over fronts, and recover if a process dies.
-fn fits_a_cluster(name: &str, task: &dyn Task, args: &LoadTarget) -> Outcome {
+fn fits_a_cluster(name: &str, task: &dyn Task, cluster: &ClusterPlan) -> Outcome {
     if !task.spreads() {
         return Err(Trouble::new(format!("the members of {name} cannot be spread over several nodes"))
             .remedy("choose stress, flood, storm or community, over websocket, xmpp or xmpp-websocket"));
     }
-    if args.cluster.kill.is_some() && !task.recovers() {
+    if cluster.kill.is_some() && !task.recovers() {
         return Err(Trouble::new(format!("the members of {name} do not recover if a process dies"))
-            .remedy("choose stress or realistic, over websocket"));
+            .remedy("choose stress, realistic or community, over websocket"));
     }
     Ok(())
 }
 
-fn process_kill(args: &LoadTarget, own: Option<&Own>, stop: &Arc<AtomicBool>) -> Option<Arc<ProcessKill>> {
+fn process_kill(
+    part: Option<load::Part>,
+    own: Option<&Own>,
+    stop: &Arc<AtomicBool>,
+) -> Option<Arc<ProcessKill>> {
     match own {
-        Some(Own::Cluster(cluster)) => Some(cluster.process_kill(args.cluster.kill?.part(), stop)),
+        Some(Own::Cluster(cluster)) => Some(cluster.process_kill(part?, stop)),
         _ => None,
     }
 }
@@ -267,9 +280,10 @@ fn inside_this_process(
     plan: &StressPlan,
     name: &str,
     args: &LoadTarget,
+    has_cluster: bool,
     stop: &Arc<AtomicBool>,
 ) -> Outcome<Run> {
-    if args.url.is_some() || args.tls || args.cluster.wish()?.is_some() {
+    if args.url.is_some() || args.tls || has_cluster {
         return Err(Trouble::new(format!("{name} runs inside this process and connects to no node"))
             .remedy("leave out --url, --tls and --nodes, or --core"));
     }

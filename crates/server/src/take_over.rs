@@ -13,7 +13,7 @@
 //! the old one ends before, the new one serves what it has. The directory is closed to other users, and each side checks the user of the
 //! other one.
 //!
-//! A front has no database. Its link with the home moves, too ([`cluster::FrontRecord`]).
+//! A front has no database. Its links with the homes move, too ([`cluster::FrontsRecord`]).
 
 mod new;
 mod old;
@@ -28,7 +28,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use chat::{CallRecord, SessionRecord};
-use cluster::FrontRecord;
+use cluster::FrontsRecord;
 use edge::Edge;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGUSR2};
@@ -117,9 +117,9 @@ pub(crate) struct State {
     pub(crate) session_keys: [u8; 32],
     /// Of the credentials for relays, if the settings name none.
     pub(crate) relay_secret: Option<Vec<u8>>,
-    /// The sessions of a front, and its link.
+    /// The sessions of a front, and its links.
     #[serde(default)]
-    pub(crate) front: Option<Box<FrontRecord>>,
+    pub(crate) front: Option<Box<FrontsRecord>>,
 }
 
 /// A running process whose place another one can take.

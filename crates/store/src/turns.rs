@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use chat::{Position, StoreError};
+use chat::{Position, Slot, StoreError};
 use rusqlite::OpenFlags;
 use rusqlite::backup::Backup;
 
@@ -118,6 +118,13 @@ impl Sqlite {
             drop(inner);
             drop(forgotten);
         });
+    }
+
+    /// Further sites are those of a slot.
+    pub fn number_sites_in(&self, slot: Slot) -> Result<(), StoreError> {
+        let next = i64::from(slot.0) << 24 | 1;
+        let sql = sql!("UPDATE meta SET value = $1 WHERE name = 'next_site'");
+        self.admin(|db| Ok(db.execute(sql, [next]).map(|_| ())?))
     }
 
     /// Removes the packed contact lists, and returns their number. The next reads are of the rows.

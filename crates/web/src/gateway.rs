@@ -530,6 +530,7 @@ impl Protocol for Gateway {
     }
 
     fn closed(&mut self, conn: Conn, handle: Handle, _: Closed, now: Now) {
+        self.give_up_sign_in(&conn.state, handle);
         let (live, transport) = match &conn.state {
             State::Socket(socket) => (socket.live(), crate::Transport::WebSocket),
             State::Down(down) => (Some(down.live()), down.framing().transport()),

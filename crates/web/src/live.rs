@@ -623,6 +623,7 @@ impl Gateway {
                 }
             }
         };
+        self.give_up_sign_in(state, io.handle());
         self.end_session(state, false, io);
         self.say_bye(state, code, io);
     }

@@ -442,7 +442,27 @@ impl Gateway {
     }
 
     /// No answer in time.
+    /// The connection does not wait for its welcome any longer.
+    pub(crate) fn give_up_sign_in(&mut self, state: &State, handle: Handle) {
+        let own = SessionHandle(handle.to_bits());
+        let session = match state {
+            State::Socket(socket) if socket.is_signing_in() => own,
+            State::Waiting(waiting) => match (waiting.pending.what, waiting.session) {
+                (Awaited::Stream | Awaited::Sse, _) => own,
+                (Awaited::PollHello, Some(session)) => {
+                    // Nobody learns the key of the session.
+                    self.polls.close(session);
+                    session
+                }
+                _ => return,
+            },
+            _ => return,
+        };
+        self.shared.node.gave_up(session);
+    }
+
     pub(crate) fn answer_is_late(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        self.give_up_sign_in(&conn.state, io.handle());
         let Some(mut waiting) = take_waiting(&mut conn.state) else { return };
         let pending = &mut waiting.pending;
         match pending.what {

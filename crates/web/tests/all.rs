@@ -9,6 +9,7 @@ mod conversations;
 mod every_command;
 mod files;
 mod full_mailbox;
+mod given_up_sign_ins;
 mod group_calls;
 mod imports;
 mod inbox;

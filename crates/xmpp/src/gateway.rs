@@ -151,6 +151,7 @@ impl Gateway {
         let ended = std::mem::replace(state, State::Closing);
         let was_open = !matches!(ended, State::Closing);
         let framing = io.framing();
+        self.give_up_sign_in(&ended, io.handle());
         if let State::Live(mut session) = ended {
             if let Some(id) = session.management().and_then(|counters| counters.id()) {
                 self.shared.streams.end(id);
@@ -173,8 +174,19 @@ impl Gateway {
 
     /// The connection has ended without the end of its stream.
     fn lose(&self, state: &mut State, io: &Io<'_>) {
-        if let State::Live(session) = std::mem::replace(state, State::Closing) {
+        let lost = std::mem::replace(state, State::Closing);
+        self.give_up_sign_in(&lost, io.handle());
+        if let State::Live(session) = lost {
             self.stream_is_lost(*session, io.handle(), io.now());
+        }
+    }
+
+    /// The connection does not wait for its welcome any longer.
+    pub(crate) fn give_up_sign_in(&self, state: &State, handle: Handle) {
+        if let State::Opening(opening) = state
+            && opening.is_signing_in()
+        {
+            self.shared.node.gave_up(SessionHandle(handle.to_bits()));
         }
     }
 
@@ -358,6 +370,7 @@ impl Protocol for Gateway {
     }
 
     fn closed(&mut self, conn: Conn, handle: Handle, _: Closed, now: Now) {
+        self.give_up_sign_in(&conn.state, handle);
         match conn.state {
             State::Live(session) => self.stream_is_lost(*session, handle, now),
             State::Server(stream) => self.server_closed(*stream, handle),

@@ -1,7 +1,13 @@
 //! Negotiation of streams: what a client may do before it is signed in, and how a stream ends.
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use chat::{
+    Hello, PortAnswer, PortNote, PortQuestion, PublishedSites, Refusal, RemoteNode, Request, SessionHandle,
+    SessionId, SitesOfSlot, Timestamp,
+};
 use ring::digest;
 use xmpp_proto::xml::Element;
 
@@ -40,6 +46,41 @@ fn an_unknown_domain_is_refused() {
     client.handle = scene.xmpp.connect();
     client.open_raw();
     assert_eq!(ends_with(&mut client, &mut scene, header), "host-unknown");
+}
+
+/// The sites of a front, and nothing else.
+struct Sites(Vec<Option<SitesOfSlot>>);
+
+impl RemoteNode for Sites {
+    fn sites(&self) -> Arc<PublishedSites> {
+        Arc::new(PublishedSites::new(self.0.iter().map(Option::as_ref)))
+    }
+
+    fn sign_in(&self, _: &Hello<'_>, _: SessionHandle, _: Timestamp) {}
+    fn gave_up(&self, _: SessionHandle) {}
+    fn command(&self, _: SessionId, _: Request, _: Timestamp) {}
+    fn disconnected(&self, _: SessionId, _: bool, _: Timestamp) {}
+    fn behind(&self, _: SessionId) {}
+    fn presence_missed(&self, _: SessionId) {}
+    fn note(&self, _: PortNote) {}
+    fn ask(&self, _: PortQuestion, _: Box<dyn FnOnce(Result<PortAnswer, Refusal>) + Send>) {}
+}
+
+/// Apps give up an unknown host.
+#[test]
+fn a_domain_is_not_called_unknown_before_the_homes_of_all_slots_have_published_their_sites() {
+    let none = || SitesOfSlot { sites: Vec::new(), logs_sign_ins: false };
+    let header = "<stream:stream to='forum' version='1.0' xmlns='jabber:client' \
+                  xmlns:stream='http://etherx.jabber.org/streams'>";
+    for (slots, condition) in [
+        (vec![None], "resource-constraint"),
+        (vec![Some(none()), None], "resource-constraint"),
+        (vec![Some(none()), Some(none())], "host-unknown"),
+    ] {
+        let mut scene = Scene::of_remote(Arc::new(Sites(slots)));
+        let mut client = XmppClient::connect(&mut scene, Over::Tcp, "");
+        assert_eq!(ends_with(&mut client, &mut scene, header), condition);
+    }
 }
 
 #[test]

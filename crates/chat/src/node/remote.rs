@@ -19,9 +19,13 @@ pub enum Port {
 
 /// A [`Node`] in another process. No call blocks. Each function means what the function of the same name of [`Node`] means.
 pub trait RemoteNode: Send + Sync + 'static {
-    /// The sites, as the node has published them last. Empty before its first answer.
+    /// The sites, as the node has published them last. Empty before its first answer, and [incomplete](PublishedSites::is_complete)
+    /// until the homes of all slots have answered.
     fn sites(&self) -> Arc<PublishedSites>;
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp);
+    /// The connection of this handle has closed, or does not wait any longer, before its sign-in had an answer. So a sign-in that was not
+    /// sent yet never is, and one that was sent ends with its welcome.
+    fn gave_up(&self, handle: SessionHandle);
     fn command(&self, session: SessionId, request: Request, now: Timestamp);
     fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp);
     fn behind(&self, session: SessionId);
@@ -93,6 +97,14 @@ impl Port {
         }
     }
 
+    /// For a client whose site is not known here.
+    pub fn refusal_of_unknown_site(&self) -> Refusal {
+        match self {
+            Port::Here(_) => Refusal::NoSuchSite,
+            Port::There(node) => node.sites().refusal_of_unknown(),
+        }
+    }
+
     /// See [`Node::talks_with`].
     pub fn talks_with(&self, site: SiteId, domain: &str) -> bool {
         match self {
@@ -151,7 +163,8 @@ impl Port {
             Port::Here(node) => node.origin_allowed(site_key, origin),
             Port::There(node) => {
                 let sites = node.sites();
-                sites.by_key(site_key).map(|site| site.allows_origin(origin)).ok_or(Refusal::NoSuchSite)
+                let site = sites.by_key(site_key).ok_or_else(|| sites.refusal_of_unknown())?;
+                Ok(site.allows_origin(origin))
             }
         }
     }
@@ -181,6 +194,15 @@ impl Port {
         match self {
             Port::Here(node) => node.sign_in(hello, handle, now),
             Port::There(node) => node.sign_in(&hello, handle, now),
+        }
+    }
+
+    /// Nobody waits for the answer to this sign-in any more. A node has begun it by now, and its gateway ends the session when the welcome
+    /// comes. Another node may not even know it, and must not let it replace a newer session of the device later.
+    pub fn gave_up(&self, handle: SessionHandle) {
+        match self {
+            Port::Here(_) => {}
+            Port::There(node) => node.gave_up(handle),
         }
     }
 

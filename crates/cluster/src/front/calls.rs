@@ -93,7 +93,7 @@ impl Front {
         state.relays = Some(Relays { servers, proof });
         state.ask_for_calls();
         drop(state);
-        (self.wake)();
+        (self.shared.wake)();
     }
 
     /// Whether the user is in this call, by what the home has sent last. None: in any call.

@@ -8,22 +8,26 @@ use std::collections::HashMap;
 use chat::{Pending, Request, SessionHandle};
 
 use super::Awaited;
+use super::room::Share;
 
-/// Bytes of all commands that are kept. At the bound, the end of a link refuses further requests, and ends the sessions of further
+/// Bytes of all commands that a front keeps. At the bound, the end of a link refuses further requests, and ends the sessions of further
 /// messages.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// A longer command is not kept.
 const COMMAND_BYTES: usize = 16 * 1024;
 /// Of an entry of the map.
 const ENTRY_BYTES: usize = 64;
 
-#[derive(Default)]
 pub(super) struct Repeats {
     commands: HashMap<(SessionHandle, Pending), Box<[u8]>>,
-    bytes: usize,
+    bytes: Share,
 }
 
 impl Repeats {
+    pub(super) fn new(bytes: Share) -> Repeats {
+        Repeats { commands: HashMap::new(), bytes }
+    }
+
     /// Whether a home may carry the request out twice.
     pub(super) fn may_repeat(request: &Request) -> bool {
         request.only_reads() || matches!(request.pending(), Some(Pending::Message(_)))
@@ -33,16 +37,16 @@ impl Repeats {
     pub(super) fn keep(&mut self, from: SessionHandle, awaited: &Awaited, bytes: &[u8]) {
         let Awaited::Answer(pending) = awaited else { return };
         let cost = bytes.len() + ENTRY_BYTES;
-        if bytes.len() <= COMMAND_BYTES && self.bytes + cost <= MOST_BYTES {
+        if bytes.len() <= COMMAND_BYTES && self.bytes.fits(cost) {
             self.insert(from, pending.clone(), bytes.into());
         }
     }
 
     /// Without a check of the bounds: of the old process, which has checked them.
     pub(super) fn insert(&mut self, from: SessionHandle, pending: Pending, bytes: Box<[u8]>) {
-        self.bytes += bytes.len() + ENTRY_BYTES;
+        self.bytes.add(bytes.len() + ENTRY_BYTES);
         if let Some(before) = self.commands.insert((from, pending), bytes) {
-            self.bytes -= before.len() + ENTRY_BYTES;
+            self.bytes.remove(before.len() + ENTRY_BYTES);
         }
     }
 
@@ -52,8 +56,14 @@ impl Repeats {
             return None;
         }
         let bytes = self.commands.remove(&(from, pending.clone()))?;
-        self.bytes -= bytes.len() + ENTRY_BYTES;
+        self.bytes.remove(bytes.len() + ENTRY_BYTES);
         Some(bytes)
+    }
+
+    /// The link has ended, and nobody waits for the others.
+    pub(super) fn clear(&mut self) {
+        self.commands = HashMap::new();
+        self.bytes.clear();
     }
 
     pub(super) fn requests(&self) -> Vec<(SessionHandle, u64, Box<[u8]>)> {
@@ -80,24 +90,29 @@ impl Repeats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::front::room::Room;
 
     #[test]
     fn the_bytes_are_counted_and_bounded() {
-        let mut repeats = Repeats::default();
+        let mut repeats = Repeats::new(Share::of(&Room::new(MOST_BYTES)));
         let of = |number| Awaited::Answer(Pending::Request(number));
         let from = SessionHandle(1);
         repeats.keep(from, &of(0), &[0; COMMAND_BYTES + 1]);
         repeats.keep(from, &Awaited::Refusal, &[0]);
-        assert_eq!(repeats.bytes, 0);
+        assert_eq!(repeats.bytes.own(), 0);
         for number in 0..2_000 {
             repeats.keep(from, &of(number), &[0; COMMAND_BYTES]);
         }
-        assert!(repeats.bytes <= MOST_BYTES && repeats.bytes > MOST_BYTES - COMMAND_BYTES - ENTRY_BYTES);
+        let own = repeats.bytes.own();
+        assert!(own <= MOST_BYTES && own > MOST_BYTES - COMMAND_BYTES - ENTRY_BYTES);
         // A client that uses a number twice.
         repeats.keep(from, &of(3), &[0; 8]);
         for number in 0..2_000 {
             repeats.take(from, &Pending::Request(number));
         }
-        assert_eq!((repeats.bytes, repeats.commands.len()), (0, 0));
+        assert_eq!((repeats.bytes.own(), repeats.commands.len()), (0, 0));
+        repeats.keep(from, &of(0), &[0; 8]);
+        repeats.clear();
+        assert_eq!((repeats.bytes.own(), repeats.commands.len()), (0, 0));
     }
 }

@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-use chat::{Pending, PublishedSite, PublishedSites, SessionHandle, SessionId, Timestamp};
+use chat::{Pending, PublishedSite, SessionHandle, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, Front, Held, Kept, Link, State, behind};
-use crate::envelope::Term;
+use crate::envelope::{Envelope, Term};
 use crate::link::Ends;
 use crate::wire::ToHome;
 
@@ -40,6 +40,9 @@ pub struct FrontRecord {
     without_link_ms: u64,
     http: Option<Box<str>>,
     sites: Vec<PublishedSite>,
+    /// None in a record of the version before.
+    #[serde(default)]
+    knows_sites: Option<bool>,
     logs_sign_ins: bool,
     sessions: Vec<Kept>,
     held: Vec<Held>,
@@ -49,6 +52,16 @@ pub struct FrontRecord {
     #[serde(default)]
     messages: Vec<(SessionHandle, Box<str>, Box<[u8]>)>,
     last_question: u64,
+    /// In the record of the first slot: those of the others, with their numbers. A version from before slots does not know them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) other_slots: Vec<(u8, FrontRecord)>,
+}
+
+impl FrontRecord {
+    /// Of its sessions.
+    pub(crate) fn handles(&self) -> impl Iterator<Item = SessionHandle> {
+        self.sessions.iter().map(|kept| kept.record.session.handle)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,21 +114,26 @@ impl Front {
     /// with their connections, and sign-ins that wait for an answer, too.
     pub fn write_down(&self) -> FrontRecord {
         let state = self.lock();
-        let sites = self.sites.read().unwrap_or_else(PoisonError::into_inner);
+        let published = self.shared.directory.of_slot(self.slot);
+        let (knows_sites, logs_sign_ins) =
+            published.as_ref().map_or((false, false), |sites| (true, sites.logs_sign_ins));
+        let sites = published.into_iter().flat_map(|sites| sites.sites);
         FrontRecord {
             term: state.term.0,
             link: LinkRecord::of(&state.link),
             last_link: state.last_link,
             without_link_ms: state.now.since(state.without_link_since),
             http: state.http.as_deref().map(Into::into),
-            sites: sites.all().cloned().collect(),
-            logs_sign_ins: sites.logs_sign_ins(),
+            sites: sites.map(Arc::unwrap_or_clone).collect(),
+            knows_sites: Some(knows_sites),
+            logs_sign_ins,
             sessions: state.sessions.values().map(|kept| Kept::clone(kept)).collect(),
             // The connection of a sign-in does not move.
             held: state.held.iter().filter(|held| !held.is_sign_in()).cloned().collect(),
             reads: state.repeats.requests(),
             messages: state.repeats.messages(),
             last_question: state.last_question,
+            other_slots: Vec::new(),
         }
     }
 
@@ -130,8 +148,10 @@ impl Front {
         let (here, gone): (Vec<Kept>, Vec<Kept>) =
             record.sessions.into_iter().partition(|kept| is_here(kept.record.session.handle));
         let counts = (here.len(), gone.len());
-        let sites = PublishedSites::new(record.sites, record.logs_sign_ins);
-        let mut effects = vec![Effect::Sites(sites)];
+        let mut effects = Vec::new();
+        if record.knows_sites.unwrap_or(!record.sites.is_empty()) {
+            effects.push(Effect::Sites(record.sites, record.logs_sign_ins));
+        }
         let mut state = self.lock();
         state.now = state.now.max(now);
         let now = state.now;
@@ -151,7 +171,9 @@ impl Front {
         for (of, pending, bytes) in reads.chain(messages).filter(|(of, ..)| is_here(*of)) {
             state.repeats.insert(of, pending, bytes);
         }
-        state.held_bytes = state.held.iter().map(|held| held.bytes.len()).sum();
+        state.held_bytes.clear();
+        let held = state.held.iter().map(|held| held.bytes.len()).sum();
+        state.held_bytes.add(held);
         for session in gone.into_iter().map(|kept| kept.record.session) {
             state.push(&ToHome::Disconnected { session, on_purpose: false, now });
         }
@@ -182,10 +204,12 @@ impl Front {
         }
         drop(state);
         self.carry_out(effects);
-        for envelope in still.envelopes {
-            self.receive_in_turn(&envelope, now);
+        for bytes in still.envelopes {
+            if let Ok(envelope) = Envelope::read(&bytes) {
+                self.receive_in_turn(&envelope, bytes.len(), now);
+            }
         }
-        (self.wake)();
+        (self.shared.wake)();
     }
 }
 

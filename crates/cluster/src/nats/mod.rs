@@ -24,7 +24,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use url::Url;
 
 use self::protocol::{Credentials, Parser, Received};
-use crate::{Front, Home, SLOT, Send, Subject};
+use crate::{Fronts, Home, Send, Subject};
 
 const TICK: Duration = Duration::from_millis(100);
 /// Between two attempts to connect.
@@ -59,7 +59,7 @@ pub enum BadPlace {
     Authority(PathBuf, String),
 }
 
-/// The bus before it runs. Make it before the [`Home`] or the [`Front`], which wake it, and before threads with private tables of
+/// The bus before it runs. Make it before the [`Home`] or the [`Fronts`], which wake it, and before threads with private tables of
 /// descriptors start: a table that was copied earlier lacks the descriptor that wakes the runtime.
 pub struct Bus {
     runtime: tokio::runtime::Runtime,
@@ -160,7 +160,7 @@ trait Peer: std::marker::Send + Sync + 'static {
 impl Peer for Home {
     fn subjects(&self) -> Vec<Subject> {
         // Other homes announce themselves to the fronts.
-        vec![Subject::Home(SLOT), Subject::Fronts(SLOT)]
+        vec![Subject::Home(self.slot()), Subject::Fronts(self.slot())]
     }
 
     fn receive(&self, bytes: &[u8], now: Timestamp) {
@@ -176,21 +176,22 @@ impl Peer for Home {
     }
 }
 
-impl Peer for Front {
+impl Peer for Fronts {
     fn subjects(&self) -> Vec<Subject> {
-        vec![Subject::Front(self.id()), Subject::Fronts(SLOT)]
+        let of_slots = self.iter().map(|front| Subject::Fronts(front.slot()));
+        std::iter::once(Subject::Front(self.id())).chain(of_slots).collect()
     }
 
     fn receive(&self, bytes: &[u8], now: Timestamp) {
-        Front::receive(self, bytes, now);
+        Fronts::receive(self, bytes, now);
     }
 
     fn tick(&self, now: Timestamp) {
-        Front::tick(self, now);
+        Fronts::tick(self, now);
     }
 
     fn flush(&self, now: Timestamp, send: Send<'_>) {
-        Front::flush(self, now, send);
+        Fronts::flush(self, now, send);
     }
 }
 
@@ -219,8 +220,13 @@ impl Running {
     }
 
     /// Carries the envelopes of a front.
-    pub fn front(place: Place, front: Arc<Front>, bus: Bus, clock: fn() -> Timestamp) -> io::Result<Running> {
-        Running::begin(place, front, bus, clock)
+    pub fn fronts(
+        place: Place,
+        fronts: Arc<Fronts>,
+        bus: Bus,
+        clock: fn() -> Timestamp,
+    ) -> io::Result<Running> {
+        Running::begin(place, fronts, bus, clock)
     }
 
     fn begin(place: Place, peer: Arc<dyn Peer>, bus: Bus, clock: fn() -> Timestamp) -> io::Result<Running> {
@@ -427,6 +433,7 @@ fn offence() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{FrontId, Slot};
 
     #[test]
     fn an_address_of_nats_is_read_with_its_credentials() {
@@ -438,6 +445,14 @@ mod tests {
         for wrong in ["http://10.0.0.1", "10.0.0.1:4222", "nats://", ""] {
             assert!(Server::parse(wrong).is_none(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_front_hears_of_the_homes_of_all_slots() {
+        let inbox = crate::attacks::Inbox::default();
+        let fronts = Fronts::new(FrontId(7), 2, "front".into(), inbox, Timestamp(0), || ());
+        let slots = [Slot(0), Slot(1)].map(Subject::Fronts);
+        assert_eq!(fronts.subjects(), [&[Subject::Front(FrontId(7))], &slots[..]].concat());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::members::{Members, Order, Shared};
 use super::poisson::{PoissonSchedule, Turn};
-use super::report::{Part, Phases, Storm, report};
+use super::report::{Outage, Part, Phases, Storm, report};
 use super::{CommunityPlan, People};
 use crate::RunOptions;
 use crate::arrivals::Arrivals;
@@ -26,6 +26,10 @@ const QUIET_PATIENCE: Duration = Duration::from_secs(60);
 /// After this time without events at the end, missing events are lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(10);
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
+/// The members of a front that dies have lost their connections so long after its end.
+const LOSS_PATIENCE: Duration = Duration::from_secs(15);
+/// The wait for missing events after the death of a process: members try again after up to 30 s.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(60);
 /// Duration of the traffic before and after a storm.
 const AROUND_STORM: Duration = Duration::from_secs(3);
 
@@ -47,6 +51,7 @@ pub(super) fn run(
         changed: (0..people.members()).map(|_| AtomicU32::new(0)).collect(),
     });
     let mut crowd: Crowd<'_> = Conductor::new(setup, &shared, say)?;
+    let calm_time = calm_time(&mut crowd, plan, options);
     let traffic = Arc::clone(&crowd.watch.traffic);
     let ramp = crowd.ramp();
     let ramped = crowd.watch.snapshot();
@@ -60,15 +65,32 @@ pub(super) fn run(
     let idle = crowd.watch.snapshot();
     let mut schedules = Schedules::new(plan, people, crowd.stamps.seed());
     let ramp_presence = read(&traffic.presence);
-    let calm = live(&mut crowd, &mut schedules, &traffic, plan)?;
+    let calm = live(&mut crowd, &mut schedules, &traffic, plan, calm_time)?;
     let end = crowd.watch.snapshot();
     let own = own_memory().zip(own_before).map(|(now, before)| now.saturating_sub(before));
     let storm =
         (plan.storm > 0 && !crowd.watch.stopped()).then(|| storm(&mut crowd, &mut schedules, &traffic, plan));
     let storm = storm.transpose()?;
-    let phases = Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm };
+    let time = plan.time.saturating_sub(calm_time);
+    let outage = (options.kill.is_some() && !crowd.watch.stopped())
+        .then(|| outage(&mut crowd, &mut schedules, &traffic, end.active, time));
+    let outage = outage.transpose()?;
+    let phases = Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm, outage };
     let members = crowd.state.counts.active();
-    Ok(report(plan, people, crowd.outcome(members)?, phases))
+    let times = crowd.state.outage.clone();
+    let killed = options.kill.as_ref().zip(times.as_deref());
+    Ok(report(plan, people, crowd.outcome(members)?, phases, killed))
+}
+
+/// How long the traffic is without a disturbance. A process of the run dies after that.
+fn calm_time(crowd: &mut Crowd<'_>, plan: &CommunityPlan, options: &RunOptions) -> Duration {
+    if options.kill.is_none() {
+        return plan.time;
+    }
+    if let Some(outage) = &crowd.state.outage {
+        outage.spread_returns(plan.spread);
+    }
+    crowd.watch.kill_by_order().unwrap_or(plan.time / 2)
 }
 
 fn own_memory() -> Option<u64> {
@@ -147,18 +169,19 @@ impl Schedules {
     }
 }
 
-/// Runs the traffic for the plan's time, then waits until no event is pending.
+/// Runs the traffic for this time, then waits until no event is pending.
 fn live(
     crowd: &mut Crowd<'_>,
     schedules: &mut Schedules,
     traffic: &Traffic,
     plan: &CommunityPlan,
+    time: Duration,
 ) -> Result<Part, LoadError> {
     let before = traffic.counted();
-    crowd.watch.stage("calm", Until::Time(plan.time));
+    crowd.watch.stage("calm", Until::Time(time));
     let (begin, from) = (Instant::now(), crowd.watch.snapshot());
     schedules.begin();
-    while begin.elapsed() < plan.time && !crowd.watch.stopped() {
+    while begin.elapsed() < time && !crowd.watch.stopped() {
         schedules.tick(crowd);
         thread::sleep(SHORT_BEAT);
     }
@@ -208,6 +231,51 @@ fn storm(
     let traffic = traffic.counted().since(before);
     let part = Part { seconds: begin.elapsed().as_secs_f64(), from, to, traffic };
     Ok(Storm { part, returned: last, back_after: last_change - begin })
+}
+
+/// A process dies during the traffic, which goes on for at least `time`, and until all `members` are online again.
+fn outage(
+    crowd: &mut Crowd<'_>,
+    schedules: &mut Schedules,
+    traffic: &Traffic,
+    members: u64,
+    time: Duration,
+) -> Result<Outage, LoadError> {
+    crowd.watch.line();
+    crowd.watch.stage("outage", Until::Members(members));
+    crowd.each(|| Mail::Order(Order::CalmIsOver));
+    let before = traffic.counted();
+    schedules.begin();
+    write(crowd, schedules, AROUND_STORM);
+    let (begin, from) = (Instant::now(), crowd.watch.snapshot());
+    crowd.watch.kill_now();
+    let outage = crowd.state.outage.clone();
+    let mut dead_since = None;
+    let (mut last, mut last_change) = (0, begin);
+    while !crowd.watch.stopped() {
+        schedules.tick(crowd);
+        thread::sleep(SHORT_BEAT);
+        let now = Instant::now();
+        let (online, returned) = (crowd.state.counts.active(), read(&crowd.state.counts.returned));
+        if returned != last {
+            (last, last_change) = (returned, now);
+        }
+        if dead_since.is_none() && outage.as_ref().is_some_and(|outage| outage.has_begun()) {
+            dead_since = Some(now);
+        }
+        let is_noticed = dead_since.is_some_and(|since| now - since > LOSS_PATIENCE);
+        let is_over = online >= members || now - last_change > RETURN_PATIENCE;
+        if is_noticed && is_over && begin.elapsed() >= time {
+            break;
+        }
+    }
+    let (to, online) = (crowd.watch.snapshot(), crowd.state.counts.active());
+    crowd.watch.line();
+    crowd.drain(RECOVERY_PATIENCE)?;
+    outage.iter().for_each(|outage| outage.end());
+    let traffic = traffic.counted().since(before);
+    let part = Part { seconds: begin.elapsed().as_secs_f64(), from, to, traffic };
+    Ok(Outage { part, online })
 }
 
 fn write(crowd: &mut Crowd<'_>, schedules: &mut Schedules, time: Duration) {

@@ -55,6 +55,8 @@ pub(crate) struct Members {
     gone: HashSet<u32>,
     /// Members who were away when they connected, because an earlier run left them like this.
     began_away: HashSet<u32>,
+    /// Pairs of a watcher and a member whom it saw as offline after the death of a process.
+    flapped: HashSet<(u32, u32)>,
     watch_retry: WatchRetry,
     storming: bool,
 }
@@ -78,6 +80,8 @@ tally! {
             storm_ack,
             /// From the due time until it was sent, before the storm.
             late,
+            /// From the death of a process until a member with a lost connection is online again.
+            back,
         }
         counts {
             /// Messages with two seqs: they were stored twice.
@@ -91,9 +95,20 @@ tally! {
             not_resumed,
             /// Offline events from the storm on. No member is away long enough to be shown as offline.
             flaps,
+            /// The number of times that a member had to read what it missed, because a queue was dropped.
+            behind,
+            /// Members whose connection ended although they waited for no acknowledgement.
+            lost_idle,
+            /// Pairs of a watcher and a member: those whose member lost its connection, and those whose watcher saw the member as
+            /// offline.
+            watchers_of_lost,
+            flapped,
         }
     }
 }
+
+/// The number of a request.
+const RESUME: u64 = 1;
 
 impl Shared {
     fn letter(&self, member: u32, letter: Letter, stamps: Stamps) -> Command<'static> {
@@ -155,6 +170,9 @@ impl Members {
                 if !self.storming {
                     cx.tally.delivery.saturating_record(waited);
                 }
+                if let Some(outage) = &cx.outage {
+                    outage.delivered(cx.now);
+                }
             }
             Some(before) if before == message.seq as u32 => cx.tally.repeated += 1,
             Some(_) => cx.tally.doubled += 1,
@@ -200,6 +218,10 @@ impl Members {
             return;
         }
         add(&cx.traffic.acknowledged, 1);
+        if let Some(outage) = cx.outage.as_ref().filter(|outage| outage.has_begun()) {
+            // A message that was due after the end of the process was sent after it.
+            outage.acknowledged(due, cx.now);
+        }
         if !self.storming {
             cx.tally.ack.saturating_record(micros_since(due, cx.now));
         } else if member >= cx.shared.storm {
@@ -207,13 +229,17 @@ impl Members {
         }
     }
 
-    fn news(&mut self, user: &str, presence: Presence, cx: &mut Context<Members>) {
+    fn news(&mut self, watcher: u32, user: &str, presence: Presence, cx: &mut Context<Members>) {
         add(&cx.traffic.presence, 1);
-        let of_member = token::number(user).and_then(|member| cx.shared.changed.get(member as usize));
         // Other users on the contact lists are always offline.
-        let Some(changed) = of_member.map(|changed| changed.load(Ordering::Relaxed)) else { return };
+        let Some(member) = token::number(user) else { return };
+        let Some(changed) = cx.shared.changed.get(member as usize) else { return };
+        let changed = changed.load(Ordering::Relaxed);
         if self.storming {
             cx.tally.flaps += u64::from(presence == Presence::Offline);
+            if presence == Presence::Offline && cx.outage.as_ref().is_some_and(|outage| outage.is_on()) {
+                self.flapped.insert((watcher, member));
+            }
         } else if changed > 0 {
             let due = cx.stamps.zero() + Duration::from_millis(changed.into());
             cx.tally.presence.saturating_record(micros_since(due, cx.now));
@@ -221,24 +247,44 @@ impl Members {
     }
 
     fn note_position(&mut self, member: u32, position: &str, cx: &Context<Members>) {
-        if member < cx.shared.storm {
-            self.positions.insert(member, position.into());
+        if member >= cx.shared.storm && cx.outage.is_none() {
+            return;
+        }
+        match self.positions.get_mut(&member) {
+            Some(known) if **known == *position => {}
+            Some(known) => *known = position.into(),
+            None => drop(self.positions.insert(member, position.into())),
+        }
+    }
+
+    fn resume(&self, member: u32) -> Command<'static> {
+        let position = self.positions.get(&member).map(|position| position.to_string());
+        Command::Resume { rid: RESUME, position: position.unwrap_or_default().into() }
+    }
+
+    /// The messages that come with a welcome or with changes.
+    fn catch_up(&mut self, member: u32, messages: &[Message<'_>], gaps: usize, cx: &mut Context<Members>) {
+        cx.tally.gaps += gaps as u64;
+        cx.tally.caught_up += messages.len() as u64;
+        messages.iter().for_each(|message| self.receive(member, message, cx));
+    }
+
+    fn repeat(&mut self, member: u32, cx: &mut Context<Members>) {
+        for letter in self.unanswered.get(&member).into_iter().flatten() {
+            cx.commands.send(member, &cx.shared.letter(member, *letter, cx.stamps));
         }
     }
 
     fn is_back(&mut self, member: u32, welcome: &Welcome<'_>, cx: &mut Context<Members>) {
-        cx.tally.not_resumed += u64::from(!welcome.resumed);
-        cx.tally.gaps += welcome.gaps.len() as u64;
-        cx.tally.caught_up += welcome.messages.len() as u64;
-        for message in &welcome.messages {
-            self.receive(member, message, cx);
+        if let Some(killed) = cx.outage.as_ref().and_then(|outage| outage.killed()) {
+            cx.tally.back.saturating_record(micros_since(killed, cx.now));
         }
+        cx.tally.not_resumed += u64::from(!welcome.resumed);
+        self.catch_up(member, &welcome.messages, welcome.gaps.len(), cx);
         for letter in self.unanswered.get_mut(&member).into_iter().flatten() {
             letter.refused = 0;
         }
-        for letter in self.unanswered.get(&member).into_iter().flatten() {
-            cx.commands.send(member, &cx.shared.letter(member, *letter, cx.stamps));
-        }
+        self.repeat(member, cx);
         if cx.shared.named {
             cx.commands.send(member, &cx.shared.watch(member));
         }
@@ -264,6 +310,18 @@ impl Script for Members {
         self.note_position(member, &welcome.position, cx);
     }
 
+    fn lost(&mut self, member: u32, cx: &mut Context<Members>) {
+        self.gone.insert(member);
+        if cx.outage.as_ref().is_some_and(|outage| outage.is_on()) {
+            cx.tally.watchers_of_lost += u64::from(cx.shared.people.online());
+            cx.tally.lost_idle += u64::from(!self.unanswered.contains_key(&member));
+        }
+    }
+
+    fn complete(&mut self, tally: &mut Tally) {
+        tally.flapped = self.flapped.len() as u64;
+    }
+
     fn position(&self, member: u32) -> Option<&str> {
         self.positions.get(&member).map(|position| &**position)
     }
@@ -278,7 +336,21 @@ impl Script for Members {
                 self.receive(member, message, cx);
                 self.note_position(member, position, cx);
             }
-            Event::Presence { user, presence, .. } => self.news(user, *presence, cx),
+            Event::Presence { user, presence, .. } => self.news(member, user, *presence, cx),
+            Event::Behind => {
+                cx.tally.behind += 1;
+                cx.commands.send(member, &self.resume(member));
+            }
+            Event::Changes { messages, gaps, position, .. } => {
+                self.catch_up(member, messages, gaps.len(), cx);
+                self.note_position(member, position, cx);
+                // The acknowledgement may have been in the dropped queue.
+                self.repeat(member, cx);
+            }
+            Event::Error { re: Some(RESUME), retry_after, .. } => {
+                let wait = Delay::reconnect(*retry_after, 0);
+                cx.commands.send_after(wait, member, &self.resume(member));
+            }
             event => {
                 if let Some(refusal) = Refusal::of(event) {
                     self.refused(member, refusal, cx);

@@ -8,9 +8,12 @@ use super::members::Tally;
 use super::{CommunityPlan, People};
 use crate::conductor::Ramp;
 use crate::failures;
+use crate::kill::Kill;
+use crate::outage;
 use crate::outcome::{Findings, Outcome};
 use crate::percentiles::Percentiles;
 use crate::probe::Sample;
+use crate::processes;
 use crate::report::{Measure, Run, grouped};
 use crate::traffic::Counted;
 use crate::watch::Snapshot;
@@ -31,6 +34,7 @@ pub(super) struct Phases {
     /// Growth of the generator's own memory.
     pub(super) own: Option<u64>,
     pub(super) storm: Option<Storm>,
+    pub(super) outage: Option<Outage>,
 }
 
 pub(super) struct Storm {
@@ -38,6 +42,14 @@ pub(super) struct Storm {
     pub(super) part: Part,
     pub(super) returned: u64,
     pub(super) back_after: Duration,
+}
+
+/// The death of a process.
+pub(super) struct Outage {
+    /// From the kill until all were back, or could not be awaited any longer. Its traffic also has some seconds before.
+    pub(super) part: Part,
+    /// Members who were online at its end.
+    pub(super) online: u64,
 }
 
 /// A part of the run. Its traffic is counted when no event of the part is pending.
@@ -62,8 +74,16 @@ impl Part {
 
 /// Memory per member: growth since before the first one connected. CPU per login: the server's, until the last member
 /// had connected and all presence events had arrived, so it includes the presence events of each login.
-pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tally>, phases: Phases) -> Run {
-    let Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm } = phases;
+///
+/// `killed`: the process that dies in mid-run.
+pub(super) fn report(
+    plan: &CommunityPlan,
+    people: People,
+    outcome: Outcome<Tally>,
+    phases: Phases,
+    killed: Option<(&Kill, &outage::Outage)>,
+) -> Run {
+    let Phases { ramp, ramped, ramp_presence, idle, calm, end, own, storm, outage } = phases;
     let before = outcome.before;
     let members = f64::from(people.members());
     let user = |sample: &Sample| sample.resident_since(&before).map(|bytes| bytes / members);
@@ -72,8 +92,9 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
     let tally = &outcome.tally;
     let late = Percentiles::of(&tally.late);
     let presence_expected = calm.traffic.changes * u64::from(people.online());
-    let storm_lost = storm.as_ref().map_or(0, |storm| storm.part.traffic.lost());
-    let storm_unanswered = storm.as_ref().map_or(0, |storm| storm.part.traffic.unanswered());
+    let later = || storm.iter().map(|storm| &storm.part).chain(outage.iter().map(|outage| &outage.part));
+    let later_lost: u64 = later().map(|part| part.traffic.lost()).sum();
+    let later_unanswered: u64 = later().map(|part| part.traffic.unanswered()).sum();
     let per_second = |count: u64| count as f64 / calm.seconds.max(0.001);
     let login_cpu = idle.sample.cpu_since(&before).map(|cpu| cpu * 1e6 / ramped.active.max(1) as f64);
     let logins = ramped.active as f64 / ramp.seconds.max(0.001);
@@ -120,8 +141,13 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
         Measure::new("calm.sent", "sent", "messages", calm.traffic.sent),
         Measure::new("calm.acknowledged", "acknowledged", "messages", calm.traffic.acknowledged),
         Measure::new("calm.delivered", "delivered", "messages", calm.traffic.delivered),
-        Measure::derived("lost", "messages", calm.traffic.lost() + storm_lost),
-        Measure::derived("without an answer", "messages", calm.traffic.unanswered() + storm_unanswered),
+        Measure::new("lost", "lost", "messages", calm.traffic.lost() + later_lost),
+        Measure::new(
+            "unanswered",
+            "without an answer",
+            "messages",
+            calm.traffic.unanswered() + later_unanswered,
+        ),
         Measure::new("doubled", "doubled", "messages", tally.doubled),
         Measure::new("repeated", "came again, dropped by the receiver", "messages", tally.repeated),
         Measure::derived("news of presence delivered", "per second", per_second(calm.traffic.presence)),
@@ -149,11 +175,15 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
         Measure::json_only("calm.unanswered", calm.traffic.unanswered()),
         Measure::json_only("late_ms", late),
     ];
+    measures.extend(of_parts(members, &before, &idle.sample));
     if let Some(storm) = &storm {
         measures.extend(of_storm(plan, storm, tally));
     }
+    if let (Some(outage), Some((kill, times))) = (&outage, killed) {
+        measures.extend(of_outage(outage, kill, times, end.active, tally));
+    }
     measures.extend(distributions(&outcome, &calm, storm.as_ref()));
-    let refused = calm.traffic.refused + storm.as_ref().map_or(0, |storm| storm.part.traffic.refused);
+    let refused = calm.traffic.refused + later().map(|part| part.traffic.refused).sum::<u64>();
     let refused = failures::against_refusals(&tally.refused, refused);
     let everybody = u64::from(people.members());
     let against = outcome.against(
@@ -165,6 +195,11 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
             (end.active < everybody, "members were lost while nothing happened to them"),
             (refused.is_some(), refused.unwrap_or_default()),
             (late.p99 > LATE_MS, "the generator was late: it or the machine was the limit"),
+            (
+                outage.as_ref().is_some_and(|outage| outage.online < end.active),
+                "not everybody came back after the kill",
+            ),
+            (killed.is_some() && outage.is_none(), "the run ended before the process was killed"),
         ],
     );
     let sites = match people.sites() {
@@ -172,6 +207,21 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
         sites => format!("{sites} sites"),
     };
     let seconds = |every: Duration| Some(every.as_secs_f64()).filter(|seconds| *seconds > 0.0);
+    let mut facts = vec![
+        ("sites", json!(people.sites())),
+        ("members", json!(people.members())),
+        ("roster", json!(people.roster())),
+        ("online", json!(people.online())),
+        ("message_every_seconds", json!(seconds(plan.message_every))),
+        ("status_every_seconds", json!(seconds(plan.status_every))),
+        ("seeded", json!(plan.stored.get().map(|stored| stored.seeded))),
+    ];
+    if let Some((kill, _)) = killed {
+        facts.extend([
+            ("kill.part", json!(kill.part)),
+            ("kill.spread_seconds", json!(plan.spread.as_secs_f64())),
+        ]);
+    }
     let findings = Findings {
         headline: format!(
             "{} members of {sites} online, each with {} contacts of whom {} are there",
@@ -179,18 +229,10 @@ pub(super) fn report(plan: &CommunityPlan, people: People, outcome: Outcome<Tall
             people.roster(),
             people.online()
         ),
-        how: how(plan, outcome.tls, calm.seconds),
+        how: how(plan, outcome.tls, calm.seconds, killed.map(|(kill, _)| kill)),
         against: against.map(|because| (because, CHANGE)),
         measures,
-        facts: vec![
-            ("sites", json!(people.sites())),
-            ("members", json!(people.members())),
-            ("roster", json!(people.roster())),
-            ("online", json!(people.online())),
-            ("message_every_seconds", json!(seconds(plan.message_every))),
-            ("status_every_seconds", json!(seconds(plan.status_every))),
-            ("seeded", json!(plan.stored.get().map(|stored| stored.seeded))),
-        ],
+        facts,
         lines: Vec::new(),
     };
     outcome.into_run("community", findings)
@@ -225,6 +267,107 @@ fn of_storm(plan: &CommunityPlan, storm: &Storm, tally: &Tally) -> Vec<Measure> 
     ]
 }
 
+/// The memory of each part of a cluster, for each member.
+fn of_parts(members: f64, before: &Sample, idle: &Sample) -> Vec<Measure> {
+    let Some((before, idle)) = before.parts.zip(idle.parts) else { return Vec::new() };
+    let each = |part| {
+        let grown = idle.of(part).resident_bytes as f64 - before.of(part).resident_bytes as f64;
+        grown / members
+    };
+    vec![
+        Measure::new(
+            "cluster.front.bytes_per_member",
+            "of that in fronts",
+            "B",
+            each(processes::Part::Front),
+        ),
+        Measure::new(
+            "cluster.home.bytes_per_member",
+            "of that in the home",
+            "B",
+            each(processes::Part::Home),
+        ),
+        Measure::new("cluster.nats.bytes_per_member", "of that in NATS", "B", each(processes::Part::Nats)),
+    ]
+}
+
+fn of_outage(
+    outage: &Outage,
+    kill: &Kill,
+    times: &outage::Outage,
+    members: u64,
+    tally: &Tally,
+) -> Vec<Measure> {
+    let Outage { part, online } = outage;
+    let ms = |time: Option<Duration>| time.map(|time| time.as_secs_f64() * 1e3);
+    let (on_dead, elsewhere) = times.closed_on(kill.front);
+    let back = Percentiles::of(&tally.back);
+    let all_back = (*online >= members && !tally.back.is_empty()).then_some(back.max / 1e3);
+    let pairs = tally.watchers_of_lost;
+    let flaps = (pairs > 0).then(|| tally.flapped as f64 / pairs as f64 * 100.0);
+    let cpu = part.to.cpu_since(&part.from).map(|cpu| cpu * 1e6 / tally.back.len().max(1) as f64);
+    let mut measures = vec![
+        Measure::new(
+            "kill.closed_on_dead",
+            "outage: lost their connections with the front",
+            "members",
+            on_dead,
+        ),
+        Measure::new(
+            "kill.closed_elsewhere",
+            "outage: connections that ended on other fronts",
+            "",
+            elsewhere,
+        ),
+        Measure::new("kill.back", "outage: came back", "members", tally.back.len()),
+        Measure::new("kill.back_seconds", "outage: until all were back", "s", all_back),
+        Measure::new("kill.not_resumed", "outage: had to begin anew", "members", tally.not_resumed),
+        Measure::new("kill.gaps", "outage: gaps", "", tally.gaps),
+        Measure::new("kill.pairs", "outage: contacts of members who lost their connections", "pairs", pairs),
+        Measure::new("kill.flapped", "outage: contacts who saw a member leave", "pairs", tally.flapped),
+        Measure::new("kill.flaps_percent", "outage: share of contacts who saw a member leave", "%", flaps),
+        Measure::new("kill.sent", "outage: sent meanwhile", "messages", part.traffic.sent),
+        Measure::new("kill.acknowledged", "outage: acknowledged", "messages", part.traffic.acknowledged),
+        Measure::new("kill.delivered", "outage: delivered", "messages", part.traffic.delivered),
+        Measure::new("kill.caught_up", "outage: came with a welcome", "messages", tally.caught_up),
+        Measure::new(
+            "kill.pause_ms",
+            "outage: longest time without a delivery",
+            "ms",
+            ms(times.longest_pause()),
+        ),
+        Measure::new(
+            "kill.first_ack_ms",
+            "outage: until the first acknowledgement",
+            "ms",
+            ms(times.first_ack()),
+        ),
+        Measure::new("kill.server_cpu_percent", "outage: server CPU", "% of a core", part.server_percent()),
+        Measure::new("kill.cpu_us_per_return", "outage: server CPU per return", "µs", cpu),
+        Measure::new("kill.behind", "sessions that had to read what they missed", "times", tally.behind),
+        Measure::new(
+            "kill.refusals",
+            "refused commands, which were repeated",
+            "",
+            tally.refused.values().sum::<u64>(),
+        ),
+        Measure::json_only("kill.closed_idle", tally.lost_idle),
+        Measure::json_only("kill.offline_events", tally.flaps),
+        Measure::json_only("kill.seconds", part.seconds),
+        Measure::json_only("kill.lost", part.traffic.lost()),
+        Measure::json_only("kill.generator_cpu_percent", part.generator_percent()),
+    ];
+    if !tally.back.is_empty() {
+        measures.push(Measure::times("kill.back_ms", "from the kill until a client is back", back));
+    }
+    measures.push(Measure::times(
+        "kill.ack_ms",
+        "acknowledgement during the outage, all members",
+        Percentiles::of(&tally.storm_ack),
+    ));
+    measures
+}
+
 fn distributions(outcome: &Outcome<Tally>, calm: &Part, storm: Option<&Storm>) -> Vec<Measure> {
     let tally = &outcome.tally;
     let login = Percentiles::of(&outcome.login);
@@ -249,7 +392,7 @@ fn distributions(outcome: &Outcome<Tally>, calm: &Part, storm: Option<&Storm>) -
     all
 }
 
-fn how(plan: &CommunityPlan, tls: bool, seconds: f64) -> String {
+fn how(plan: &CommunityPlan, tls: bool, seconds: f64, kill: Option<&Kill>) -> String {
     let every = |what: &str, every: Duration| match every.as_secs_f64() {
         seconds if seconds > 0.0 => format!("{what} per {} s", grouped(seconds)),
         _ => format!("no {what}"),
@@ -265,8 +408,16 @@ fn how(plan: &CommunityPlan, tls: bool, seconds: f64) -> String {
         ),
         None => "Rosters were not stored: members named whom they watch.".to_owned(),
     };
+    let kill = kill.map_or_else(String::new, |kill| {
+        format!(
+            " Then a {} was killed while the traffic went on; its members came back through the others, each after a \
+             random time up to {} s.",
+            kill.part.name(),
+            grouped(plan.spread.as_secs_f64())
+        )
+    });
     format!(
-        "Members came over {}{}; then, for {} s, each had on average {} and {}, at random moments. {rosters}",
+        "Members came over {}{}; then, for {} s, each had on average {} and {}, at random moments.{kill} {rosters}",
         plan.transport.name(),
         if tls { " with TLS" } else { "" },
         grouped(seconds),

@@ -12,7 +12,7 @@ use axum::http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, RETRY_AFTER, TRANSF
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
-use cluster::Front;
+use cluster::{Fronts, Slot};
 use http_body::Frame;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -34,15 +34,20 @@ const ICE_PATH: &str = "/v1/ice";
 
 #[derive(Clone)]
 struct ToHome {
-    front: Arc<Front>,
+    fronts: Arc<Fronts>,
     secret: HeaderValue,
 }
 
 /// Passes on every request. None: the secret is no text.
-pub(crate) fn routes(front: Arc<Front>, secret: &str) -> Option<Router> {
+pub(crate) fn routes(fronts: Arc<Fronts>, secret: &str) -> Option<Router> {
     let mut secret = HeaderValue::from_str(secret).ok()?;
     secret.set_sensitive(true);
-    Some(Router::new().fallback(pass_on).with_state(ToHome { front, secret }))
+    Some(Router::new().fallback(pass_on).with_state(ToHome { fronts, secret }))
+}
+
+/// The internal address of the home of a slot. None: it has not announced itself yet.
+fn home_of(fronts: &Fronts, slot: Slot) -> Option<Arc<str>> {
+    fronts.of_slot(slot)?.home()
 }
 
 async fn pass_on(
@@ -50,11 +55,12 @@ async fn pass_on(
     client: Option<Extension<web::Client>>,
     mut request: Request,
 ) -> Response {
-    let Some(home) = to.front.home() else { return away() };
+    let slot = Slot::FIRST;
+    let Some(home) = home_of(&to.fronts, slot) else { return away() };
     let address = client.and_then(|client| client.0.address);
     request.headers_mut().remove(SERVERS_FIELD);
     if request.uri().path() == ICE_PATH
-        && let Some(servers) = to.front.call_servers()
+        && let Some(servers) = to.fronts.call_servers(slot)
         && let Ok(servers) = serde_json::to_vec(&servers)
         && let Ok(servers) = HeaderValue::from_bytes(&servers)
     {

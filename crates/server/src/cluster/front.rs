@@ -1,4 +1,4 @@
-//! A front: a node with sockets and gateways, whose domain runs at the home.
+//! A front: a node with sockets and gateways, whose domain runs at the homes of all slots.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, SystemTime};
 
-use ::cluster::{Front, FrontId, nats};
+use ::cluster::{FrontId, FrontStatus, Fronts, Slot, nats};
 use chat::Port;
 use edge::{Edge, EdgeConfig};
 use serde_json::json;
@@ -15,7 +15,8 @@ use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use super::streams::{self, HomeAt, Streams};
 use super::{
-    Place, StatusOf, counters, forward, of_counters, proof_of, status_route, steady_now, wait_until,
+    Place, SLOTS_OF_CLUSTER, StatusOf, counters, forward, of_counters, proof_of, status_route, steady_now,
+    wait_until,
 };
 use crate::config::{Config, Loaded};
 use crate::data_lock::DataLock;
@@ -32,7 +33,7 @@ struct Running {
     edge: Edge,
     /// None: no STUN and TURN server runs here.
     role: Option<calls::Role>,
-    front: Arc<Front>,
+    fronts: Arc<Fronts>,
     bus: nats::Running,
     addresses: Addresses,
     /// Of the XMPP gateway.
@@ -91,7 +92,7 @@ impl Replaceable for Running {
             datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
             streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
             passed_on: self.passed_on.addresses().to_vec(),
-            front: Some(OldFront { id: self.front.id().0, is_linked: self.front.status().is_linked }),
+            front: Some(OldFront { id: self.fronts.id().0, is_linked: self.is_linked() }),
         }
     }
 
@@ -103,18 +104,18 @@ impl Replaceable for Running {
     fn flush(&self) {}
 
     fn is_answered(&self) -> bool {
-        self.front.is_answered()
+        self.fronts.is_answered()
     }
 
     fn stand_still(&self) {
-        self.front.stand_still(steady_now());
+        self.fronts.stand_still(steady_now());
     }
 
     fn state(&self) -> take_over::State {
         take_over::State {
             streams: self.streams.write_down(),
             session_keys: self.session_keys,
-            front: Some(Box::new(self.front.write_down())),
+            front: Some(Box::new(self.fronts.write_down())),
             ..take_over::State::default()
         }
     }
@@ -126,7 +127,7 @@ impl Replaceable for Running {
     }
 
     fn go_on(&self) {
-        self.front.go_on(steady_now());
+        self.fronts.go_on(steady_now());
     }
 }
 
@@ -173,14 +174,15 @@ impl Running {
         let wake = bus.wake();
         let id = FrontId(old.front.as_ref().map_or_else(random_id, |old| old.id));
         let name = place.nats.name.clone();
-        let front = Arc::new(Front::new(id, name, outbox, steady_now(), move || wake.wake()));
+        let fronts = Fronts::new(id, SLOTS_OF_CLUSTER, name, outbox, steady_now(), move || wake.wake());
+        let fronts = Arc::new(fronts);
         let secret = place.http_secret();
         let begin = |bus| {
-            nats::Running::front(place.nats.clone(), Arc::clone(&front), bus, steady_now).map_err(unstarted)
+            nats::Running::fronts(place.nats.clone(), Arc::clone(&fronts), bus, steady_now).map_err(unstarted)
         };
         let (joining, old_state, bus) = match joining {
             Some(mut joining) => {
-                front.stand_still(steady_now());
+                fronts.stand_still(steady_now());
                 let bus = begin(bus)?;
                 // From then on, this process misses nothing of what the home sends to the old one. Without NATS, the old one has no
                 // link either.
@@ -202,7 +204,7 @@ impl Running {
         };
 
         let shared_calls = joining.is_some().then_some(calls::Old { offer: &old, secret: None });
-        let role = begin_relays(config, workers, for_calls, secret_of_relays, shared_calls, &front)?;
+        let role = begin_relays(config, workers, for_calls, secret_of_relays, shared_calls, &fronts)?;
 
         let access = MetricsAccess::of(config)?;
         let status = Status::new(access.clone(), None);
@@ -211,13 +213,13 @@ impl Running {
             Ok(older) => router = router.merge(widget_builds::routes(older)),
             Err(error) => tracing::warn!(%error, "cannot keep the old widget build"),
         }
-        let to_home = forward::routes(Arc::clone(&front), &secret).expect("base64 is a field value");
+        let to_home = forward::routes(Arc::clone(&fronts), &secret).expect("base64 is a field value");
         let state_of = Arc::<OnceLock<StatusOf>>::default();
         // Nothing else sets it.
-        let _ = state_of.set(state(&front));
+        let _ = state_of.set(state(&fronts));
         router = router.merge(status_route(access, state_of)).merge(to_home);
 
-        let port = Port::There(Arc::clone(&front) as Arc<dyn chat::RemoteNode>);
+        let port = Port::There(Arc::clone(&fronts) as Arc<dyn chat::RemoteNode>);
         let session_keys = if joining.is_some() { old_state.session_keys } else { serve::random() };
         let web_counters = Arc::new(web::Counters::default());
         let shared = Arc::new(web::Shared {
@@ -251,7 +253,7 @@ impl Running {
                 let from = joining.predecessor();
                 let received = joining.receive(move || Edge::succeed(&from, gateways))?;
                 streams.continue_streams(&old_state.streams);
-                received.finish_front(&front, *record, steady_now)
+                received.finish_front(&fronts, *record, steady_now)
             }
             (Some(_), None) => {
                 return Err(
@@ -268,15 +270,11 @@ impl Running {
             figures::of_edge(edge.counters()),
             figures::of_web(web_counters),
             figures::of_xmpp(xmpp_counters),
-            of_front(Arc::clone(&front)),
+            of_fronts(Arc::clone(&fronts)),
         ];
         sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
-        let of_front = Arc::clone(&front);
-        let home = move || {
-            let status = of_front.status();
-            let http = status.http.filter(|_| status.is_linked);
-            http.map(|http| HomeAt { http, term: status.term })
-        };
+        let of_fronts = Arc::clone(&fronts);
+        let home = move || home_of(&of_fronts, Slot::FIRST);
         let streams_of_servers =
             bound.begin(config, most_streams, place.streams_secret(), home, runtime.handle());
         if most_streams > 0 {
@@ -288,7 +286,7 @@ impl Running {
         Ok(Running {
             edge,
             role,
-            front,
+            fronts,
             bus,
             addresses,
             xmpp_addresses,
@@ -302,7 +300,12 @@ impl Running {
         })
     }
 
-    /// Another process has the connections and the link: closes the others, and ends.
+    /// Whether a home knows this front.
+    fn is_linked(&self) -> bool {
+        self.fronts.status().iter().any(|of_slot| of_slot.is_linked)
+    }
+
+    /// Another process has the connections and the links: closes the others, and ends.
     fn leave(self, config: &Config) {
         self.bus.stop();
         self.status.end();
@@ -321,7 +324,7 @@ impl Running {
         self.edge.stop_accepting();
         let spread = u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX);
         let mut rng = rand::rng();
-        self.front.goodbye(|| rand::Rng::random_range(&mut rng, 0..=spread), crate::now());
+        self.fronts.goodbye(|| rand::Rng::random_range(&mut rng, 0..=spread), crate::now());
         if let Some(role) = self.role {
             role.stop(Duration::ZERO);
         }
@@ -373,10 +376,10 @@ fn begin_relays(
     descriptors: u64,
     secret: Option<Arc<[u8]>>,
     old: Option<calls::Old<'_>>,
-    front: &Arc<Front>,
+    fronts: &Arc<Fronts>,
 ) -> Outcome<Option<calls::Role>> {
-    let of_front = Arc::clone(front);
-    let is_in_call = move |user, call| of_front.is_in_call(user, call);
+    let of_fronts = Arc::clone(fronts);
+    let is_in_call = move |user, call| of_fronts.is_in_call(user, call);
     let role = match calls::Role::begin(config, workers, descriptors, secret, old, is_in_call) {
         Err(trouble) if config.calls.listen == "auto" => {
             tracing::warn!("no STUN and TURN on this front: {trouble}");
@@ -386,7 +389,7 @@ fn begin_relays(
     };
     if let Some(role) = &role {
         let servers = calls::servers_for_clients(&config.calls, Some(role));
-        front.offer_relays(servers, proof_of(&role.secret()));
+        fronts.offer_relays(&servers, &proof_of(&role.secret()));
     }
     Ok(role)
 }
@@ -414,42 +417,62 @@ fn without_streams(config: &Config) -> Config {
     config
 }
 
-fn state(front: &Arc<Front>) -> StatusOf {
-    let front = Arc::clone(front);
+/// The home of a slot, as far as it is linked.
+fn home_of(fronts: &Fronts, slot: Slot) -> Option<HomeAt> {
+    let status = fronts.of_slot(slot)?.status();
+    let http = status.http.filter(|_| status.is_linked)?;
+    Some(HomeAt { http, term: status.term })
+}
+
+fn state(fronts: &Arc<Fronts>) -> StatusOf {
+    let fronts = Arc::clone(fronts);
     Box::new(move || {
-        let status = front.status();
+        let status = fronts.status();
+        let slots = status.iter().map(|of_slot| {
+            json!({
+                "slot": of_slot.slot.0,
+                "linked": of_slot.is_linked,
+                "term": of_slot.term.0,
+                "http": of_slot.http.as_deref(),
+                "sessions": of_slot.sessions,
+                "held": of_slot.held,
+                "waiting_bytes": of_slot.waiting_bytes,
+            })
+        });
         json!({
             "role": "front",
-            "linked": status.is_linked,
-            "term": status.term.0,
-            "http": status.http.as_deref(),
-            "sessions": status.sessions,
-            "held": status.held,
-            "waiting_bytes": status.waiting_bytes,
-            "counters": counters(front.counters()),
+            "linked": status.iter().all(|of_slot| of_slot.is_linked),
+            "sessions": status.iter().map(|of_slot| of_slot.sessions).sum::<usize>(),
+            "held": status.iter().map(|of_slot| of_slot.held).sum::<usize>(),
+            "slots": slots.collect::<Vec<_>>(),
+            "counters": counters(fronts.counters()),
         })
     })
 }
 
-fn of_front(front: Arc<Front>) -> Source {
-    Box::new(move || {
-        let status = front.status();
-        let mut samples = of_counters(front.counters());
-        samples.push(Sample::gauge(
-            "kith_cluster_linked",
-            "1: this front has a link with the home.",
-            status.is_linked.into(),
-        ));
-        samples.push(Sample::gauge(
-            "kith_cluster_sessions",
-            "Sessions of this front that the home knows.",
-            status.sessions as u64,
-        ));
-        samples.push(Sample::gauge(
+fn of_fronts(fronts: Arc<Fronts>) -> Source {
+    type Figure = fn(&FrontStatus) -> u64;
+    const FIGURES: [(&str, &str, Figure); 3] = [
+        ("kith_cluster_linked", "1: this front has a link with the home of this slot.", |status| {
+            status.is_linked.into()
+        }),
+        ("kith_cluster_sessions", "Sessions of this front that the home of this slot knows.", |status| {
+            status.sessions as u64
+        }),
+        (
             "kith_cluster_held",
-            "Commands and sign-ins that wait for a link.",
-            status.held as u64,
-        ));
+            "Commands and sign-ins that wait for a link with the home of this slot.",
+            |status| status.held as u64,
+        ),
+    ];
+    Box::new(move || {
+        let mut samples = of_counters(fronts.counters());
+        let status = fronts.status();
+        for (name, help, figure) in FIGURES {
+            samples.extend(status.iter().map(|of_slot| {
+                Sample::gauge(name, help, figure(of_slot)).labelled("slot", of_slot.slot.0.to_string())
+            }));
+        }
         samples
     })
 }

@@ -97,15 +97,15 @@ fn table(state: &Value) -> String {
         line("lease", lease["holder"].as_str().filter(|name| !name.is_empty()).unwrap_or("-").to_owned());
         let left = lease["left_ms"].as_u64().unwrap_or_default();
         line("lease ends in", format!("{}.{} s", left / 1_000, left % 1_000 / 100));
-    } else {
+    } else if is_home {
         line("term", number("term").to_string());
     }
     if state["role"] == "standby" {
         homes(&mut text, lease);
         return text;
     }
-    line("home", word("http"));
     if is_home {
+        line("home", word("http"));
         line("fronts", state["links"].as_array().map_or(0, Vec::len).to_string());
     } else {
         line("linked", if state["linked"] == true { "yes".into() } else { "no".into() });
@@ -122,6 +122,9 @@ fn table(state: &Value) -> String {
         line(name, state["counters"][key].as_u64().unwrap_or_default().to_string());
     }
     homes(&mut text, lease);
+    if !is_home {
+        slots(&mut text, &state["slots"]);
+    }
     let links = state["links"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !links.is_empty() {
         writeln!(text, "\n{:<32} {:>8} {:>14}", "front", "queued", "waiting bytes")
@@ -133,6 +136,23 @@ fn table(state: &Value) -> String {
         writeln!(text, "{front:<32} {queued:>8} {waiting:>14}").expect("a String takes all");
     }
     text
+}
+
+/// The links of a front.
+fn slots(text: &mut String, slots: &Value) {
+    text.push('\n');
+    let mut row = |cells: [&str; 6]| {
+        let [slot, linked, home, term, sessions, held] = cells;
+        writeln!(text, "{slot:>4} {linked:>7} {home:<28} {term:>16} {sessions:>9} {held:>7}")
+            .expect("a String takes all");
+    };
+    row(["slot", "linked", "home", "term", "sessions", "held"]);
+    for of_slot in slots.as_array().map(Vec::as_slice).unwrap_or_default() {
+        let [slot, term, sessions, held] = ["slot", "term", "sessions", "held"]
+            .map(|key| of_slot[key].as_u64().unwrap_or_default().to_string());
+        let linked = if of_slot["linked"] == true { "yes" } else { "no" };
+        row([&slot, linked, of_slot["http"].as_str().unwrap_or("-"), &term, &sessions, &held]);
+    }
 }
 
 /// The homes that run.
@@ -175,8 +195,16 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_a_front_tells_whether_it_is_linked() {
-        let table = table(&json!({"role": "front", "linked": false, "sessions": 12, "http": null}));
+    fn the_table_of_a_front_has_a_row_for_each_slot() {
+        let first =
+            json!({"slot": 0, "linked": true, "term": 7, "http": "10.0.0.1:8080", "sessions": 12, "held": 0});
+        let second = json!({"slot": 1, "linked": false, "term": 0, "http": null, "sessions": 0, "held": 3});
+        let state =
+            json!({"role": "front", "linked": false, "sessions": 12, "held": 3, "slots": [first, second]});
+        let table = table(&state);
         assert!(table.contains("linked          no\n") && table.contains("sessions        12\n"), "{table}");
+        let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert!(rows.contains(&vec!["0", "yes", "10.0.0.1:8080", "7", "12", "0"]), "{table}");
+        assert!(rows.contains(&vec!["1", "no", "-", "0", "0", "3"]), "{table}");
     }
 }

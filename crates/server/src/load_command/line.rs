@@ -2,11 +2,9 @@
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
-use load::Part;
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use load::community::CommunityPlan;
 use load::flood::FloodPlan;
 use load::mix::MixPlan;
@@ -16,8 +14,9 @@ use load::target::Transport;
 use load::visit::VisitPlan;
 use toml::Value;
 
-use super::own_cluster::{ClusterWish, StoreKind};
+use super::cluster_plan::{ClusterPlan, KillTarget, StoreKind};
 use crate::cli::{DataFlag, text};
+use crate::span::Span;
 use crate::trouble::{Outcome, Trouble};
 
 #[derive(Debug, Subcommand)]
@@ -199,63 +198,41 @@ pub(crate) struct ClusterFlags {
     /// Start a cluster for the run: N fronts, over which the members are spread, and behind them a home, NATS and PostgreSQL.
     #[arg(long, value_name = "N", conflicts_with_all = ["url", "pid"], value_parser = clap::value_parser!(u32).range(1..=64))]
     nodes: Option<u32>,
-    /// Servers of NATS: 1 or 3.
-    #[arg(long, value_name = "COUNT", requires = "nodes", default_value_t = 1, value_parser = one_or_three)]
-    nats: u32,
-    /// The store of the cluster. With PostgreSQL a second home stands by.
-    #[arg(long, value_enum, requires = "nodes", default_value_t = StoreKind::Postgres)]
-    store: StoreKind,
+    /// Servers of NATS: 1 or 3 [default: 1].
+    #[arg(long, value_name = "COUNT", value_parser = one_or_three)]
+    nats: Option<u32>,
+    /// The store of the cluster. With PostgreSQL a second home stands by [default: postgres].
+    #[arg(long, value_enum)]
+    store: Option<StoreKind>,
     /// Kill one process of the cluster in mid-run, and report the outage. The command fails if a message is lost or doubled.
-    #[arg(long, value_enum, value_name = "PROCESS", requires = "nodes")]
-    pub(super) kill: Option<KillTarget>,
+    #[arg(long, value_enum, value_name = "PROCESS")]
+    kill: Option<KillTarget>,
     /// Seconds from the beginning of the traffic until the kill [default: half of the traffic].
-    #[arg(long, value_name = "SECONDS", requires = "kill")]
+    #[arg(long, value_name = "SECONDS")]
     kill_at: Option<u32>,
 }
 
-/// The process that is killed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KillTarget {
-    /// Another home takes its place; on SQLite it is started again after 2 s.
-    Home,
-    /// It stays dead, and its members come back through the others.
-    Front,
-    /// It is started again after 2 s.
-    Nats,
-    /// It is started again after 2 s.
-    Postgres,
-}
-
-impl KillTarget {
-    pub(super) fn part(self) -> Part {
-        match self {
-            KillTarget::Home => Part::Home,
-            KillTarget::Front => Part::Front,
-            KillTarget::Nats => Part::Nats,
-            KillTarget::Postgres => Part::Postgres,
-        }
-    }
-}
-
 impl ClusterFlags {
-    /// None: the run has no cluster of its own.
-    pub(super) fn wish(&self) -> Outcome<Option<ClusterWish>> {
-        let Some(fronts) = self.nodes else { return Ok(None) };
-        match self.kill {
-            Some(KillTarget::Front) if fronts == 1 => {
-                Err(Trouble::new("the members of the only front could not come back")
-                    .remedy("--nodes 2, or more"))
-            }
-            Some(KillTarget::Postgres) if self.store == StoreKind::Sqlite => {
-                Err(Trouble::new("a cluster on SQLite has no PostgreSQL to kill")
-                    .remedy("leave out --store sqlite"))
-            }
-            _ => Ok(Some(ClusterWish { fronts, nats: self.nats, store: self.store })),
+    /// The cluster of the plan, with these changes. None: the run has no cluster of its own.
+    pub(super) fn over(&self, plan: Option<ClusterPlan>) -> Outcome<Option<ClusterPlan>> {
+        let planned = self.nodes.map(ClusterPlan::of).or(plan);
+        let Some(mut cluster) = planned else {
+            let is_given = self.nats.is_some() || self.store.is_some() || self.kill.is_some();
+            return match is_given || self.kill_at.is_some() {
+                true => Err(Trouble::new("the run has no cluster").remedy("--nodes 2, or more")),
+                false => Ok(None),
+            };
+        };
+        if let (Some(nodes), Some(plan)) = (self.nodes, plan) {
+            cluster = ClusterPlan { nodes, ..plan };
         }
-    }
-
-    pub(super) fn kill_after(&self) -> Option<Duration> {
-        self.kill_at.map(|seconds| Duration::from_secs(seconds.into()))
+        cluster.nats = self.nats.unwrap_or(cluster.nats);
+        cluster.store = self.store.unwrap_or(cluster.store);
+        cluster.kill = self.kill.or(cluster.kill);
+        let kill_at = self.kill_at.map(|seconds| Span::seconds(seconds.into()));
+        cluster.kill_at = kill_at.or(cluster.kill_at);
+        cluster.check()?;
+        Ok(Some(cluster))
     }
 }
 

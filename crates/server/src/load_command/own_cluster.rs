@@ -19,6 +19,7 @@ use toml::{Table, Value};
 
 pub(super) use self::process_kill::ProcessKill;
 use self::program::{Nats, Postgres, nats};
+use super::cluster_plan::{ClusterPlan, StoreKind};
 use super::own_node::{
     Certificate, NodeProcess, NodeStart, NodeWish, RunFolder, Seed, lay_over, private_folder,
     settings_of_data, unstarted,
@@ -31,22 +32,6 @@ use crate::trouble::{Outcome, Trouble};
 const LINK_PATIENCE: Duration = Duration::from_secs(60);
 /// The lines that say which home has the lease.
 const LOG_OF_HOMES: &str = "warn,kith::cluster=info";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum StoreKind {
-    Sqlite,
-    Postgres,
-}
-
-/// The size of a cluster.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ClusterWish {
-    /// Over which the members are spread.
-    pub(super) fronts: u32,
-    pub(super) nats: u32,
-    /// With PostgreSQL a second home stands by.
-    pub(super) store: StoreKind,
-}
 
 pub(super) struct OwnCluster {
     nodes: Arc<Nodes>,
@@ -93,11 +78,11 @@ impl HomeStart {
 impl OwnCluster {
     /// Returns when each front has a link with the home. `members`: of the run. One front may die: the others have room for its
     /// members.
-    pub(super) fn start(members: u32, node: &NodeWish, wish: ClusterWish) -> Outcome<OwnCluster> {
+    pub(super) fn start(members: u32, node: &NodeWish, wish: &ClusterPlan) -> Outcome<OwnCluster> {
         if !cfg!(target_os = "linux") {
             return Err(Trouble::new("a cluster for a run needs Linux"));
         }
-        let ClusterWish { fronts, store, .. } = wish;
+        let ClusterPlan { nodes: fronts, store, .. } = *wish;
         let folder = RunFolder::new()?;
         // PostgreSQL runs as another user, and must reach its own folder.
         fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o711)).map_err(unstarted)?;
@@ -248,7 +233,7 @@ fn target(front: &NodeProcess) -> Outcome<Target> {
 fn await_link(front: &NodeProcess) -> Outcome {
     let begin = Instant::now();
     let http: SocketAddr = front.running.http;
-    while load::metric(http, None, "kith_cluster_linked") != Some(1.0) {
+    while load::metric(http, None, "kith_cluster_linked{slot=\"0\"}") != Some(1.0) {
         if begin.elapsed() > LINK_PATIENCE {
             return Err(
                 Trouble::new("a front of the run has no link with its home").because(front.log().trim())

@@ -6,6 +6,7 @@ use load::Contradiction;
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
+use super::cluster_plan::ClusterPlan;
 use super::own_node::NodeWish;
 use super::plan::Task;
 use super::presets;
@@ -29,6 +30,8 @@ macro_rules! plan_file {
             tls: bool,
             #[serde(default, deserialize_with = "of_node")]
             node: Table,
+            /// A cluster for the run. Flags change it.
+            cluster: Option<ClusterPlan>,
             study: Option<Study>,
             $($section: Option<$plan>,)*
         }
@@ -87,11 +90,12 @@ pub(super) enum Part {
     Study(Box<Study>),
 }
 
-/// A plan, and the settings of its node.
+/// A plan, and the settings of its nodes.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) task: Box<dyn Task>,
     pub(super) node: NodeWish,
+    pub(super) cluster: Option<ClusterPlan>,
 }
 
 /// Finds a preset by its name, or a file by its path, and applies the changes of the command line.
@@ -137,14 +141,17 @@ fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanF
     })
 }
 
-/// A list of plans has no section to change. `tls` and `node.edge.workers` stand beside the section. A study passes
+/// A list of plans has no section to change. `tls`, `node.edge.workers` and `cluster.nodes` stand beside the section. A study passes
 /// keys that are not its own settings to its plan.
 fn change(table: &mut Table, key: &str, value: &Value) -> bool {
-    let is_section = |(name, value): &(&String, &Value)| value.is_table() && *name != "node";
+    let is_beside = |name: &str| ["node", "cluster"].contains(&name);
+    let is_section = |(name, value): &(&String, &Value)| value.is_table() && !is_beside(name);
     let Some(section) = table.iter().find(is_section).map(|(name, _)| name.clone()) else { return false };
     let path = match section.as_str() {
         "study" if !study::KEYS.contains(&key) => vec!["study", "set", key],
-        _ if key == "tls" || key.starts_with("node.") => key.split('.').collect(),
+        _ if key == "tls" || key.split_once('.').is_some_and(|(section, _)| is_beside(section)) => {
+            key.split('.').collect()
+        }
         section => vec![section, key],
     };
     insert(table, &path, value)
@@ -167,7 +174,7 @@ fn insert(table: &mut Table, path: &[&str], value: &Value) -> bool {
 fn what(name: &str, mut file: PlanFile) -> Outcome<What> {
     let several = file.plans.take();
     let (tls, settings) = (file.tls, std::mem::take(&mut file.node));
-    let study = file.study.take();
+    let (study, cluster) = (file.study.take(), file.cluster.take());
     let mut tasks = file.tasks();
     if let (Some(study), true, None) = (&study, tasks.is_empty(), &several) {
         study.check(name)?;
@@ -179,7 +186,7 @@ fn what(name: &str, mut file: PlanFile) -> Outcome<What> {
                 |Contradiction { says, remedy }| Trouble::new(format!("{name}: {says}")).remedy(remedy);
             task.check().map_err(contradicts)?;
             let node = task.node().with(tls, &settings);
-            Ok(What::One(Part::Task(Prepared { task, node })))
+            Ok(What::One(Part::Task(Prepared { task, node, cluster })))
         }
         (None, Some(names)) if study.is_none() => Ok(What::Several(names)),
         (None, None) if study.is_none() => Err(Trouble::new(format!("{name}: the plan has no section"))
@@ -255,6 +262,8 @@ mod tests {
             let file = changed_to(&text, key, value).expect("a plan");
             assert!(file.tls != (file.node.len() == 1), "{file:?}");
         }
+        let file = changed_to("[stress]\n[cluster]\nnodes = 2\n", "cluster.nodes", Value::Integer(4));
+        assert_eq!(file.expect("a plan").cluster.expect("a cluster").nodes, 4);
         text.push_str("[node]\nedge.worker = 2\n");
         assert!(refused(&text).contains("unknown field `worker`"));
         let list = changed_to("plans = [\"flood\"]", "groups", Value::Integer(3)).expect_err("a list");
@@ -274,6 +283,12 @@ mod tests {
         assert!(refused("[flood]\nrate = -1.0\n").contains("mine.toml:2:8: -1 is no rate above 0"));
         assert!(refused("[stress]\nper-group = 1\n").contains("mine.toml:2:13: 1 is less than 2"));
         assert!(refused("[flood\n").contains("mine.toml:1:"));
+        let cluster = refused("[flood]\n[cluster]\nnodes = 2\nkil = \"front\"\n");
+        assert!(
+            cluster.contains("mine.toml:4:1: unknown field `kil`") && cluster.contains("`kill`"),
+            "{cluster}"
+        );
+        assert!(refused("[flood]\n[cluster]\nnodes = 65\n").contains("1 to 64"));
         assert!(refused("").contains("the plan has no section"));
         assert!(refused("[flood]\n[stress]\n").contains("more than one section"));
         assert!(refused("[stress]\nrate = 5.0\nevery = \"5s\"\n").contains("contradict"));

@@ -46,6 +46,7 @@ pub(super) const ALL: &[Preset] = presets![
     "tigase-idle",
     "tigase-100-tls",
     "million",
+    "million-fronts",
     "typing",
     "typing-fixed-rate",
     "room",

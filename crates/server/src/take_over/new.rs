@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Instant;
 
 use chat::{Node, SessionHandle, SessionRecord};
-use cluster::{Front, FrontRecord};
+use cluster::{Fronts, FrontsRecord};
 use edge::{Edge, Predecessor};
 
 use super::{DRAIN, FORMAT, Link, MOVE, Message, OLDEST_FORMAT, Offer, State};
@@ -181,16 +181,16 @@ impl Received {
         self.begin((count - gone.len(), gone.len()), || ())
     }
 
-    /// Continues the sessions and the link of a front, which stands still until then. `now`: by the clock of its link.
+    /// Continues the sessions and the links of a front, which stands still until then. `now`: by the clock of its links.
     pub(crate) fn finish_front(
         self,
-        front: &Front,
-        record: FrontRecord,
+        fronts: &Fronts,
+        record: FrontsRecord,
         now: impl Fn() -> chat::Timestamp,
     ) -> Edge {
         let here = self.here();
-        let counts = front.resume(record, |handle| here.contains(&handle), now());
-        self.begin(counts, || front.go_on(now()))
+        let counts = fronts.resume(record, |handle| here.contains(&handle), now());
+        self.begin(counts, || fronts.go_on(now()))
     }
 
     fn here(&self) -> HashSet<SessionHandle> {

@@ -134,7 +134,7 @@ impl Cluster {
 
 pub(crate) fn linked(front: &Running, is_linked: bool) {
     poll("the link", || {
-        (front.metric("kith_cluster_linked") == f64::from(u8::from(is_linked))).then_some(())
+        (front.metric("kith_cluster_linked{slot=\"0\"}") == f64::from(u8::from(is_linked))).then_some(())
     });
 }
 
@@ -269,7 +269,7 @@ fn nats_keeps_a_node_without_the_password_out() {
     let home = cluster.home();
     let stranger = cluster.front_with("stranger", "guessed");
     poll("the refusal", || stranger.log().contains("cannot connect with NATS").then_some(()));
-    assert_eq!(stranger.metric("kith_cluster_linked"), 0.0);
+    assert_eq!(stranger.metric("kith_cluster_linked{slot=\"0\"}"), 0.0);
     assert_eq!(home.metric("kith_cluster_links"), 0.0);
     assert!(!stranger.log().contains("guessed"), "passwords stay out of logs");
     assert!(stranger.get("/").starts_with("HTTP/1.1 503"));

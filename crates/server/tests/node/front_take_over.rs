@@ -74,7 +74,7 @@ fn a_front_is_replaced_and_its_members_and_its_home_notice_nothing() {
     assert_eq!(home.metric("kith_cluster_sessions_adopted_total"), 0.0, "the link has moved");
     assert_eq!(home.metric("kith_cluster_links_broken_total"), 0.0);
     assert_eq!(home.metric("kith_cluster_links"), 2.0);
-    assert_eq!(a.metric("kith_cluster_sessions"), 2.0);
+    assert_eq!(a.metric("kith_cluster_sessions{slot=\"0\"}"), 2.0);
     // Newcomers, and pages of the home.
     cluster.enter(&a, "raj").sent("r", "anna", "hello");
     anna.message("hello");
@@ -91,9 +91,9 @@ fn a_front_without_its_home_is_replaced_and_what_waits_goes_on_waiting() {
     home.wait();
     linked(&a, false);
     anna.send("m1", "tom", "round 1 without a home").unwrap();
-    poll("the command to wait", || (a.metric("kith_cluster_held") >= 1.0).then_some(()));
+    poll("the command to wait", || (a.metric("kith_cluster_held{slot=\"0\"}") >= 1.0).then_some(()));
     a = cluster.replace_front(&mut a, "a", &[]);
-    assert_eq!(a.metric("kith_cluster_linked"), 0.0);
+    assert_eq!(a.metric("kith_cluster_linked{slot=\"0\"}"), 0.0);
     let home = cluster.home();
     anna.acked("m1");
     linked(&a, true);
@@ -129,7 +129,7 @@ fn a_successor_of_a_front_that_cannot_start_leaves_it_as_it_was() {
     a = cluster.replace_front(&mut a, "a", &[]);
     anna.sent("m2", "tom", "round 2 at last");
     undisturbed(&mut tom, "round 2 at last");
-    assert_eq!(a.metric("kith_cluster_sessions"), 2.0);
+    assert_eq!(a.metric("kith_cluster_sessions{slot=\"0\"}"), 2.0);
     assert_eq!(home.metric("kith_cluster_sessions_adopted_total"), 0.0);
 }
 

@@ -14,8 +14,8 @@ use axum::http::StatusCode;
 use axum::routing;
 use chat::token::{Claims, sign};
 use chat::{
-    CallConfig, Delivery, Event, Mode, Node, NodeConfig, Outbox, Secret, SecretKind, SessionHandle, Site,
-    SiteId, SiteStore, Timestamp, Turn, messages,
+    CallConfig, Delivery, Event, Mode, Node, NodeConfig, Outbox, Port, Secret, SecretKind, SessionHandle,
+    Site, SiteId, SiteStore, Timestamp, Turn, messages,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -108,6 +108,20 @@ impl Scene {
 
     /// Mailboxes have room for so many deliveries.
     pub fn with_mailboxes(config: WebConfig, limits: chat::Limits, room: usize) -> Scene {
+        Scene::build(config, limits, room, |node| Arc::clone(node).into())
+    }
+
+    /// The gateways of a front: they call the domain through this port.
+    pub fn of_a_front(port: impl FnOnce(&Arc<Node>) -> Port) -> Scene {
+        Scene::build(WebConfig::default(), limits(), edge::MAILBOX_WEIGHT, port)
+    }
+
+    fn build(
+        config: WebConfig,
+        limits: chat::Limits,
+        room: usize,
+        port: impl FnOnce(&Arc<Node>) -> Port,
+    ) -> Scene {
         let store = Arc::new(Sqlite::in_memory());
         store.add_site(&site()).unwrap();
         let (mailboxes, inboxes) = edge::bounded_mailboxes(2, room);
@@ -126,7 +140,7 @@ impl Scene {
         let node = Arc::new(Node::new(node_config, store.clone(), outbox, [7; 32]));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let shared = Arc::new(Shared {
-            node: node.clone().into(),
+            node: port(&node),
             mailboxes,
             config,
             assets: assets(),

@@ -21,6 +21,7 @@ use xmpp_proto::xml::{Element, Limits, Reader};
 use crate::Gateway;
 use crate::address::Site;
 use crate::gateway::State;
+use crate::refusal::stream_error;
 use crate::transport::http::Visitor;
 use crate::transport::{Io, Receiver};
 use crate::xep::stream_management::Detached;
@@ -122,6 +123,11 @@ impl Opening {
         matches!(&self.phase, Phase::SigningIn(_) | Phase::Resuming(..)) || self.is_checking()
     }
 
+    /// The domain has its sign-in, and has not answered.
+    pub(crate) fn is_signing_in(&self) -> bool {
+        matches!(self.phase, Phase::SigningIn(_))
+    }
+
     /// Of its site; empty before the header.
     pub(crate) fn domain(&self) -> &str {
         self.site.as_ref().map_or("", |site| &site.domain)
@@ -157,9 +163,12 @@ impl Gateway {
         if header.version.is_none_or(|version| version.major != Version::V1.major) {
             return Err(StreamError::new(StreamCondition::UnsupportedVersion));
         }
-        let unknown = || StreamError::new(StreamCondition::HostUnknown);
-        let to = header.to.as_deref().and_then(|to| Jid::parse(to).ok()).ok_or_else(unknown)?;
-        let site = Site::of_domain(&self.shared.node, to.domain()).ok_or_else(unknown)?;
+        let nowhere = || StreamError::new(StreamCondition::HostUnknown);
+        let to = header.to.as_deref().and_then(|to| Jid::parse(to).ok()).ok_or_else(nowhere)?;
+        let node = &self.shared.node;
+        // An app gives up an unknown host, and a front may learn of it soon.
+        let unknown = || stream_error(node.refusal_of_unknown_site());
+        let site = Site::of_domain(node, to.domain()).ok_or_else(unknown)?;
         if opening.site.as_ref().is_some_and(|known| known.id != site.id) {
             return Err(StreamError::new(StreamCondition::HostUnknown));
         }

@@ -594,7 +594,9 @@ impl Gateway {
         handle: Handle,
         now: Now,
     ) {
-        if let State::Live(session) = std::mem::replace(state, State::Closing) {
+        let ended = std::mem::replace(state, State::Closing);
+        self.give_up_sign_in(&ended, handle);
+        if let State::Live(session) = ended {
             self.stream_is_lost(*session, handle, now);
         }
         if flow.end == End::None {

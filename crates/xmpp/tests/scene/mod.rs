@@ -13,8 +13,8 @@ use axum::Router;
 use chat::token::{Claims, sign};
 use chat::{
     ConversationId, Delivery, FileFound, FileId, FileLimits, FileType, MadePicture, Mode, Node, NodeConfig,
-    Outbox, PictureMaker, PublishedPicture, Refusal, Secret, SecretKind, SessionHandle, SessionId, Site,
-    SiteId, SiteStore, Store, Sub, Timestamp, To, UserId, UserStore, Wish,
+    Outbox, PictureMaker, Port, PublishedPicture, Refusal, RemoteNode, Secret, SecretKind, SessionHandle,
+    SessionId, Site, SiteId, SiteStore, Store, Sub, Timestamp, To, UserId, UserStore, Wish,
 };
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
@@ -128,6 +128,21 @@ impl Scene {
     }
 
     fn with(transports: WebTransports) -> Scene {
+        Scene::with_port(transports, |node| Arc::clone(node).into())
+    }
+
+    /// The XMPP gateway asks another node, in place of the one of the scene.
+    pub(crate) fn of_remote(node: Arc<dyn RemoteNode>) -> Scene {
+        let transports = WebTransports {
+            pages: WEB,
+            trusted_proxies: "".parse().unwrap(),
+            allows_plain: true,
+            public_url: None,
+        };
+        Scene::with_port(transports, |_| Port::There(node))
+    }
+
+    fn with_port(transports: WebTransports, port: impl FnOnce(&Arc<Node>) -> Port) -> Scene {
         let store = Arc::new(Sqlite::in_memory());
         store.add_site(&site(SITE)).unwrap();
         store.add_site(&site(OTHER)).unwrap();
@@ -182,7 +197,7 @@ impl Scene {
         };
         let for_components = ListenerRole { peers: Peers::Components, ..ListenerRole::default() };
         let for_xmpp = Arc::new(xmpp::Shared {
-            node: Arc::clone(&node).into(),
+            node: port(&node),
             mailboxes: xmpp_mailboxes,
             config: XmppConfig {
                 listeners: vec![role, for_servers, for_components],

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use load::report::{Measure, Run};
 use load::{Fault, Part};
 
+use super::super::cluster_plan::StoreKind;
 use super::super::own_node::NodeProcess;
 use super::program::{Nats, Postgres};
-use super::{Nodes, StoreKind, numbered};
+use super::{Nodes, numbered};
 
 /// A service manager, or a person, needs this time for a new start.
 const AWAY: Duration = Duration::from_secs(2);
@@ -146,8 +147,11 @@ impl Nodes {
 }
 
 fn brought_by(front: SocketAddr) -> Option<f64> {
-    let [linked, brought] =
-        load::metrics(front, None, ["kith_cluster_linked", "kith_cluster_sessions_adopted_total"])?;
+    let [linked, brought] = load::metrics(
+        front,
+        None,
+        ["kith_cluster_linked{slot=\"0\"}", "kith_cluster_sessions_adopted_total"],
+    )?;
     brought.filter(|_| linked == Some(1.0))
 }
 
