@@ -190,9 +190,9 @@ fn a_community_goes_on_while_a_front_dies_and_reports_the_outage() {
 fn a_plan_file_may_ask_for_a_cluster_and_the_command_line_changes_it() {
     let programs = Programs::new("load-nodes-file");
     let file = programs.scratch.path().join("mine.toml");
-    let text =
+    let plan =
         "[stress]\ngroups = 2\nper-group = 4\ntime = \"1s\"\n[cluster]\nnodes = 1\nstore = \"sqlite\"\n";
-    fs::write(&file, text).unwrap();
+    fs::write(&file, plan).unwrap();
     let file = file.display();
     let report = programs.report(&format!("load run {file} --set cluster.nodes=2 --json"));
     let processes = report["cluster"]["processes"].as_array().unwrap();
