@@ -49,7 +49,7 @@ million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 G
 	mkdir -p "$(MILLION_DIR)"
 	TMPDIR="$(MILLION_DIR)" "$(CARGO_TARGET_DIR)/release/kith" load run million $(MILLION_SET) --report "$(or $(REPORT),docs/million)"
 
-million-fronts: widget/dist/kith.js ## A million members over three fronts of one home; one front is killed (MILLION_DIR, MILLION_SET, REPORT)
+million-fronts: widget/dist/kith.js ## A million members over three fronts, one of which is killed: some 40 minutes (MILLION_DIR, MILLION_SET, REPORT)
 	@echo "Needs 16 GB of free memory, and 18 GB of disk in $(MILLION_DIR) until it ends. Report: $(or $(REPORT),docs/million-fronts)"
 	cargo build --locked --release --package server
 	mkdir -p "$(MILLION_DIR)"

@@ -352,6 +352,40 @@ fn envelopes_of_a_former_home_are_ignored() {
 }
 
 #[test]
+fn the_sessions_of_a_silent_front_end_in_the_background_and_it_joins_again_after_that() {
+    let mut scene = Scene::new(2);
+    let (later, works) = mpsc::channel();
+    let links = Links::new(Term(5), || ());
+    let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
+    scene.node = Arc::new(Node::new(config(), scene.store.clone(), Arc::new(outbox), [7; 32]));
+    scene.home = Home::new(links, Arc::clone(&scene.node), "10.0.0.1:80".into())
+        .in_background(move |work| later.send(work).unwrap());
+    scene.settle();
+    let (anna, tom) = (scene.sign_in(0, "anna"), scene.sign_in(1, "tom"));
+    scene.stopped.push(0);
+    for _ in 0..4 {
+        scene.settle();
+    }
+    assert_eq!(scene.home.links().status().len(), 1, "its link is lost");
+    assert_eq!(scene.node.stats().sessions, 2, "and nobody has waited for the end of its sessions");
+    scene.send(1, tom, "anna", "meanwhile");
+    scene.settle();
+    scene.stopped.clear();
+    scene.settle();
+    assert!(!scene.fronts[0].0.status().is_linked, "its former sessions would pass for newer ones");
+    works.recv().unwrap()();
+    assert_eq!(scene.node.stats().sessions, 1);
+    scene.fronts[0].1.take();
+    for _ in 0..4 {
+        scene.settle();
+    }
+    assert!(scene.fronts[0].0.status().is_linked);
+    assert_eq!(scene.node.stats().sessions, 2, "it has brought them back");
+    let events = scene.fronts[0].1.take();
+    assert!(events.iter().all(|(to, delivery)| *to == anna.handle && delivery.event.farewell().is_none()));
+}
+
+#[test]
 fn a_new_home_with_a_greater_term_is_joined_at_once() {
     let scene = Scene::new(1);
     let (front, _) = &scene.fronts[0];

@@ -336,7 +336,12 @@ pub struct Home {
     proof: Option<Box<str>>,
     /// The clock of the domain. None: that of the links.
     clock: Option<Box<dyn Fn() -> Timestamp + std::marker::Send + Sync>>,
+    background: Box<dyn Fn(Work) + std::marker::Send + Sync>,
+    /// Fronts whose sessions are leaving the domain in the background. They may join afterwards.
+    releasing: Arc<Mutex<HashSet<FrontId>>>,
 }
+
+type Work = Box<dyn FnOnce() + std::marker::Send>;
 
 #[derive(Default)]
 struct State {
@@ -375,6 +380,8 @@ impl Home {
             on_successor: Box::new(|_| ()),
             proof: None,
             clock: None,
+            background: Box::new(|work| work()),
+            releasing: Arc::default(),
         }
     }
 
@@ -393,6 +400,12 @@ impl Home {
     /// The wall clock of the domain, if the times of the links are those of a steady clock. It may jump.
     pub fn with_clock(mut self, clock: impl Fn() -> Timestamp + std::marker::Send + Sync + 'static) -> Home {
         self.clock = Some(Box::new(clock));
+        self
+    }
+
+    /// `spawn` carries out what would keep the thread of the bus for seconds. By default, it is carried out at once.
+    pub fn in_background(mut self, spawn: impl Fn(Work) + std::marker::Send + Sync + 'static) -> Home {
+        self.background = Box::new(spawn);
         self
     }
 
@@ -482,6 +495,10 @@ impl Home {
                 return self.links.counters.envelopes_old.add(1);
             }
             self.end_link(&mut state, number, now);
+        }
+        // Its former sessions would pass for newer ones than those that it brings. It asks again soon.
+        if lock(&self.releasing).contains(&envelope.front) {
+            return;
         }
         if state.by_front.len() >= MOST_LINKS {
             tracing::warn!(front = %join.name, "too many fronts; this one has to wait");
@@ -638,17 +655,31 @@ impl Home {
         if let Some(link) = self.links.link(number) {
             state.resets.push((link.front, link.link));
         }
-        self.end_link(state, number, now);
+        if let Some(front) = self.forget_link(state, number) {
+            // A dead front can have some 100,000 sessions. The other links would not outlive a pause of 3 s.
+            lock(&self.releasing).insert(front);
+            let (node, at) = (Arc::clone(&self.node), self.domain_time(now));
+            let releasing = Arc::clone(&self.releasing);
+            (self.background)(Box::new(move || {
+                node.release_front(number, at);
+                lock(&releasing).remove(&front);
+            }));
+        }
         (self.links.wake)();
     }
 
     /// The sessions of a front leave the domain. Their presence outlives them by the grace time, in which the front brings them
     /// back.
     fn end_link(&self, state: &mut State, number: u8, now: Timestamp) {
-        let link = self.links.table.write().unwrap_or_else(PoisonError::into_inner).remove(&number);
-        let Some(link) = link else { return };
+        if self.forget_link(state, number).is_some() {
+            self.node.release_front(number, self.domain_time(now));
+        }
+    }
+
+    fn forget_link(&self, state: &mut State, number: u8) -> Option<FrontId> {
+        let link = self.links.table.write().unwrap_or_else(PoisonError::into_inner).remove(&number)?;
         state.by_front.remove(&link.front);
-        self.node.release_front(number, self.domain_time(now));
+        Some(link.front)
     }
 
     /// Sends all envelopes that are due.

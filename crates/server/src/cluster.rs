@@ -12,7 +12,8 @@ pub(crate) mod streams;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use ::cluster::{Counters, Home, HomeOutbox, Links, Slot, Term, nats};
@@ -199,7 +200,19 @@ impl Prepared {
             return Err(Trouble::new(format!("fronts cannot reach a home at {http}"))
                 .remedy("set cluster.http to an address of this machine that fronts reach"));
         }
-        let home = Home::new(self.links, node, http.to_string()).with_relays(proof).with_clock(crate::now);
+        let unstarted = |error| Trouble::new("cannot start the node's threads").because(error);
+        let (later, works) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
+        let work = move || works.into_iter().for_each(|work| work());
+        thread::Builder::new().name("links".into()).spawn(work).map_err(unstarted)?;
+        let home = Home::new(self.links, node, http.to_string())
+            .with_relays(proof)
+            .with_clock(crate::now)
+            .in_background(move |work| {
+                // If that thread is gone, it is better late than never.
+                if let Err(mpsc::SendError(work)) = later.send(work) {
+                    work();
+                }
+            });
         let home = match self.keeper.clone() {
             Some(keeper) => home.on_successor(move |term| keeper.successor(term)),
             None => {
@@ -216,7 +229,7 @@ impl Prepared {
         };
         let home = Arc::new(home);
         let bus = nats::Running::home(self.place.nats, Arc::clone(&home), self.bus, steady_now)
-            .map_err(|error| Trouble::new("cannot start the node's threads").because(error))?;
+            .map_err(unstarted)?;
         Ok(Running { home, bus, keeper: self.keeper })
     }
 }

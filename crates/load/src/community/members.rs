@@ -376,3 +376,88 @@ impl Script for Members {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::latency_stamp::Stamps;
+    use crate::outage::Outage;
+    use crate::worker::read;
+
+    /// Twelve members who watch two others each, in a run in which a process dies.
+    fn context() -> Context<Members> {
+        let shared = Shared {
+            people: People::new(12, 1, 2, 2).expect("enough members"),
+            named: false,
+            storm: 0,
+            changed: (0..12).map(|_| AtomicU32::new(0)).collect(),
+        };
+        let mut cx = Context::new(0, 1, Arc::default(), Stamps::new_run(), Arc::new(shared));
+        cx.outage = Some(Arc::new(Outage::new(2)));
+        cx
+    }
+
+    fn presence(member: u32, presence: Presence) -> Event<'static> {
+        Event::Presence { user: token::user(member).into(), presence, last_seen: None }
+    }
+
+    const WELCOME: &str = r#"{"session":"s","me":{"user":"u","name":"U"},"presence":"online","open":true,
+        "limits":{"body_bytes":1,"frame_bytes":1,"page":1,"watch":1,"idle_ms":1,"heartbeat_ms":1},"time":1,"expires":1,
+        "resumed":false,"conversations":[],"position":""}"#;
+
+    fn welcome(position: &'static str, resumed: bool) -> Welcome<'static> {
+        let welcome: Welcome<'static> = serde_json::from_str(WELCOME).expect("a welcome");
+        Welcome { position: position.into(), resumed, ..welcome }
+    }
+
+    fn kill(cx: &Context<Members>) {
+        let outage = cx.outage.as_ref().expect("a run with a kill");
+        outage.begin(Instant::now() + Duration::from_millis(1), Instant::now());
+    }
+
+    #[test]
+    fn contacts_who_see_a_member_leave_after_the_kill_are_pairs_and_count_once() {
+        let (mut cx, mut all) = (context(), Members::default());
+        all.order(Order::CalmIsOver, &mut cx);
+        all.event(3, &presence(4, Presence::Offline), &mut cx);
+        assert_eq!((all.flapped.len(), cx.tally.flaps), (0, 1), "before the kill");
+        kill(&cx);
+        for (watcher, of) in [(3, 4), (3, 4), (5, 4)] {
+            all.event(watcher, &presence(of, Presence::Offline), &mut cx);
+            all.event(watcher, &presence(of, Presence::Online), &mut cx);
+        }
+        let mut tally = Tally::default();
+        all.complete(&mut tally);
+        assert_eq!((tally.flapped, cx.tally.flaps), (2, 4));
+    }
+
+    #[test]
+    fn a_member_who_lost_the_connection_writes_when_it_is_back_and_resumes() {
+        let (mut cx, mut all) = (context(), Members::default());
+        all.welcome(7, &welcome("p1", false), &mut cx);
+        assert_eq!(all.position(7), Some("p1"), "any front may die");
+        kill(&cx);
+        all.lost(7, &mut cx);
+        assert_eq!((cx.tally.watchers_of_lost, cx.tally.lost_idle), (2, 1));
+        let due = cx.now;
+        all.order(Order::Write(vec![Turn { due, member: 7, number: 1 }]), &mut cx);
+        assert_eq!((read(&cx.traffic.sent), all.unanswered[&7].len()), (1, 1));
+        all.welcome(7, &welcome("p2", true), &mut cx);
+        assert_eq!((cx.tally.back.len(), cx.tally.not_resumed), (1, 0));
+        let id = cx.stamps.write(1, due);
+        all.acknowledged(7, &id, &mut cx);
+        assert_eq!((read(&cx.traffic.acknowledged), all.unanswered.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_member_who_is_behind_resumes_from_its_position() {
+        let (mut cx, mut all) = (context(), Members::default());
+        all.positions.insert(2, "p9".into());
+        all.event(2, &Event::Behind, &mut cx);
+        assert_eq!(cx.tally.behind, 1);
+        let Command::Resume { rid: RESUME, position } = all.resume(2) else { panic!("a resume") };
+        assert_eq!(position, "p9");
+    }
+}

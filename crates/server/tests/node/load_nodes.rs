@@ -156,6 +156,53 @@ fn members_of_a_killed_front_come_back_through_the_others_and_nobody_sees_them_l
 }
 
 #[test]
+fn a_community_goes_on_while_a_front_dies_and_reports_the_outage() {
+    let programs = Programs::new("kill-front-community");
+    let report = programs.report(
+        "load community --nodes 3 --store sqlite --members 60 --roster 12 --online 4 --rate 100 --message-every 1s \
+         --status-every 4s --time 6s --kill front --kill-at 2 --json",
+    );
+    assert_eq!(report["kill"]["part"], "front");
+    for (key, count) in [
+        ("stayed", 60),
+        ("kill.closed_on_dead", 20),
+        ("kill.closed_elsewhere", 0),
+        ("kill.back", 20),
+        ("kill.pairs", 80),
+        ("kill.flapped", 0),
+        ("kill.not_resumed", 0),
+        ("lost", 0),
+        ("unanswered", 0),
+        ("doubled", 0),
+    ] {
+        assert_eq!(number(&report, key), count, "{key} in {report}");
+    }
+    for part in ["calm", "kill"] {
+        assert!(number(&report, &format!("{part}.sent")) > 60, "{part} in {report}");
+        assert_eq!(report[part]["delivered"], report[part]["sent"], "{part} in {report}");
+    }
+    assert_eq!(report["calm"]["presence"], report["presence_expected"], "{report}");
+    assert!(report["kill"]["back_seconds"].as_f64().is_some_and(|seconds| seconds < 30.0), "{report}");
+    assert!(report["cluster"]["front"]["bytes_per_member"].is_number(), "{report}");
+}
+
+#[test]
+fn a_plan_file_may_ask_for_a_cluster_and_the_command_line_changes_it() {
+    let programs = Programs::new("load-nodes-file");
+    let file = programs.scratch.path().join("mine.toml");
+    let plan =
+        "[stress]\ngroups = 2\nper-group = 4\ntime = \"1s\"\n[cluster]\nnodes = 1\nstore = \"sqlite\"\n";
+    fs::write(&file, plan).unwrap();
+    let file = file.display();
+    let report = programs.report(&format!("load run {file} --set cluster.nodes=2 --json"));
+    let processes = report["cluster"]["processes"].as_array().unwrap();
+    let names: Vec<&str> = processes.iter().map(|of| of["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["nats-1", "home-1", "front-1", "front-2"], "and no PostgreSQL");
+    let output = programs.command(&format!("load run {file} --kill front")).output().unwrap();
+    assert!(text(&output.stderr).contains("could not come back"));
+}
+
+#[test]
 fn a_killed_home_on_sqlite_starts_again_and_adopts_the_sessions_of_its_fronts() {
     let programs = Programs::new("kill-home");
     let line =
