@@ -355,7 +355,7 @@ fn envelopes_of_a_former_home_are_ignored() {
 fn the_sessions_of_a_silent_front_end_in_the_background_and_it_joins_again_after_that() {
     let mut scene = Scene::new(2);
     let (later, works) = mpsc::channel();
-    let links = Links::new(Term(5), || ());
+    let links = Links::new(Slot::FIRST, Term(5), || ());
     let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(&links));
     scene.node = Arc::new(Node::new(config(), scene.store.clone(), Arc::new(outbox), [7; 32]));
     scene.home = Home::new(links, Arc::clone(&scene.node), "10.0.0.1:80".into())

@@ -12,7 +12,7 @@ use chat::{Slot, StoreError};
 
 use crate::engine::postgres::{self, Place, schema};
 use crate::engine::{self, params};
-use crate::{Clock, LeaseState, OpenError, dialect, fault, lease};
+use crate::{Clock, LeaseState, OpenError, fault, lease, migrate, sqlite};
 
 /// The prefix of the name of a member's connection, as long as that of a home.
 const NODE: &str = "kith node ";
@@ -33,12 +33,14 @@ const COLUMNS: &str = sql!(
     "holder, term, greatest(expires - (CASE WHEN $1 > 0 THEN $1 ELSE \
      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint END), 0), coalesce(to_jsonb(lease) ->> 'pinned', '')"
 );
+const PIN: &str = sql!("UPDATE lease SET pinned = $2 WHERE slot = $1 RETURNING slot");
+/// A connection with another name is no member.
+const LEAVE: &str = "SET application_name = 'kith'";
 /// A slot may be made or removed between two attempts.
 const ATTEMPTS: u32 = 4;
 
 /// The connection by which a node is a member of the cluster.
 pub struct Members {
-    url: String,
     holder: String,
     inner: Mutex<Inner>,
 }
@@ -77,7 +79,7 @@ impl Members {
         let place = Place::parse(url, Slot::FIRST).map_err(|why| OpenError::Address { why })?;
         let db = lease::connect(&place.named(&format!("{NODE}{holder}")))?;
         let inner = Mutex::new(Inner { db, known: Vec::new() });
-        Ok(Members { url: url.to_owned(), holder, inner })
+        Ok(Members { holder, inner })
     }
 
     /// The name of this process in [`Look::nodes`].
@@ -91,22 +93,41 @@ impl Members {
         inner.look(slots, clock).map_err(|error| fault::store_error(&error))
     }
 
-    /// Chooses the node that shall have the home of a slot. It need not live. Makes the schema of the slot if it has none. None:
-    /// any node. Blocks.
-    pub fn pin(&self, slot: Slot, node: Option<&str>) -> Result<(), StoreError> {
-        let node = node.map(lease::plain_name).unwrap_or_default();
-        let pin = |inner: &Inner| inner.pin(slot, &node).map_err(|error| fault::store_error(&error));
+    /// This node is no member any more, and can still look. Blocks.
+    pub fn leave(&self) -> Result<(), StoreError> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if pin(&inner)? || node.is_empty() {
-            return Ok(());
-        }
-        let failed = |error: OpenError| StoreError::Failed(error.to_string().into());
-        let place = Place::parse(&self.url, slot).map_err(|why| failed(OpenError::Address { why }))?;
-        lease::connect(&place).map_err(failed)?;
-        match pin(&inner)? {
-            true => Ok(()),
-            false => Err(StoreError::Failed("its schema has no lease of this slot".into())),
-        }
+        let left = inner.db.execute_batch(LEAVE).map_err(engine::Error::from);
+        left.map_err(|error| fault::store_error(&error))
+    }
+}
+
+/// Chooses the node that shall have the home of a slot. It need not live. Makes the schema of the slot if it has none. None: any node.
+/// Blocks.
+pub fn pin(url: &str, slot: Slot, node: Option<&str>) -> Result<(), OpenError> {
+    let place = Place::parse(url, slot).map_err(|why| OpenError::Address { why })?;
+    if node.is_none() && !has_tables(&place)? {
+        return Ok(());
+    }
+    let node = node.map(lease::plain_name).unwrap_or_default();
+    let db = lease::connect(&place)?;
+    set_pin(&db, slot, &node).map_err(|error| sqlite::failed_at(&place, error))
+}
+
+fn has_tables(place: &Place) -> Result<bool, OpenError> {
+    let failed = |error| sqlite::failed_at(place, error);
+    let db = postgres::Connection::open(place).map_err(|error| failed(error.into()))?;
+    Ok(migrate::postgres_version(&db).map_err(failed)? > 0)
+}
+
+/// `db`: of this slot.
+fn set_pin(db: &postgres::Connection, slot: Slot, node: &str) -> Answer<()> {
+    match db.ask(PIN, params![i64::from(slot.0), node]) {
+        Ok(rows) if rows.is_empty() => Err(engine::Error::Invalid("its schema has no lease of this slot")),
+        Ok(_) => Ok(()),
+        Err(error) if error.is_missing_column() => Err(engine::Error::Invalid(
+            "the slot has an older schema; its home must have this version of kith before it can be pinned",
+        )),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -126,21 +147,6 @@ impl Inner {
     fn look_at_known(&self, slots: u8, clock: Clock) -> Result<(Look, Vec<u8>), postgres::Error> {
         let rows = self.db.ask(&look_at(&self.known), params![clock.millis()])?;
         Ok(read(&rows, slots)?)
-    }
-
-    /// False: the slot has no schema.
-    fn pin(&self, slot: Slot, node: &str) -> Answer<bool> {
-        let table = lease_of(slot);
-        let (node_is, number) = (dialect::parameter(1), slot.0);
-        let sql = format!("UPDATE {table} SET pinned = {node_is} WHERE slot = {number} RETURNING slot");
-        match self.db.ask(&sql, [node]) {
-            Ok(rows) => Ok(!rows.is_empty()),
-            Err(error) if error.is_missing() => Ok(false),
-            Err(error) if error.is_missing_column() => Err(engine::Error::Invalid(
-                "the slot has an older schema; its home must have this version of kith before it can be pinned",
-            )),
-            Err(error) => Err(error.into()),
-        }
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use chat::{MessageStore, Seq, SiteId, SiteStore, Slot, StoreError, Timestamp};
 use store::{
-    Clock, Database, Lease, Members, OpenError, Options, SlotState, Sqlite, Take, TransferError,
-    TransferOptions, name_of_holder, transfer,
+    Clock, Database, Lease, Members, OpenError, Options, SiteBy, SlotState, Sqlite, Take, TransferError,
+    TransferOptions, find_site, name_of_holder, pin, transfer, used_slots,
 };
 
 const VALID: Duration = Duration::from_secs(10);
@@ -281,11 +281,11 @@ fn a_pin_of_a_slot_stays_until_it_is_removed() {
         let slots = members.look(3, at(100)).expect("it answers").slots;
         slots.into_iter().map(|slot| slot.pinned).collect::<Vec<_>>()
     };
-    members.pin(Slot(1), None).expect("nothing is to be removed");
     assert_eq!(pins(), [None, None, None]);
+    pin(&url, Slot(1), None).expect("there is nothing to remove");
     assert!(postgres::query(&url, "SELECT 1 FROM pg_namespace WHERE nspname = 'kith_slot_1'").is_empty());
-    members.pin(Slot(2), Some("garden")).expect("the schema is made");
-    members.pin(Slot::FIRST, Some("forum")).expect("it is stored");
+    pin(&url, Slot(2), Some("garden")).expect("the schema is made");
+    pin(&url, Slot::FIRST, Some("forum")).expect("it is stored");
     let pinned = [Some("forum".to_owned()), None, Some("garden".to_owned())];
     assert_eq!(pins(), pinned);
     let home = lease(&url, 2, "one", 2);
@@ -294,7 +294,7 @@ fn a_pin_of_a_slot_stays_until_it_is_removed() {
     assert!(home.give("", at(102), VALID).expect("it answers"));
     term(lease(&url, 2, "two", 3).take(at(103), VALID));
     assert_eq!(pins(), pinned, "leases do not change it");
-    members.pin(Slot(2), None).expect("it is stored");
+    pin(&url, Slot(2), None).expect("it is stored");
     assert_eq!(pins(), [Some("forum".to_owned()), None, None]);
 }
 
@@ -303,7 +303,7 @@ fn a_pinned_name_is_equal_to_that_of_the_holder() {
     let url = postgres::database();
     let name = "zürich, a name that is longer than a name can be";
     let members = members(&url, name, 1);
-    members.pin(Slot(1), Some(name)).expect("it is stored");
+    pin(&url, Slot(1), Some(name)).expect("it is stored");
     let look = members.look(2, at(100)).expect("it answers");
     assert_eq!(look.slots[1].pinned.as_deref(), Some(name_of_holder(&look.nodes[0])));
 }
@@ -317,8 +317,40 @@ fn a_slot_with_the_schema_of_an_earlier_version_is_seen_and_cannot_be_pinned() {
     postgres::run(&url, "ALTER TABLE kith_slot_1.lease DROP COLUMN pinned");
     let slot = &members.look(2, at(100)).expect("it answers").slots[1];
     assert_eq!((slot.lease.term, &slot.pinned), (of_one, &None));
-    let refused = members.pin(Slot(1), Some("garden"));
-    assert!(matches!(&refused, Err(StoreError::Failed(why)) if why.contains("older schema")), "{refused:?}");
+    let refused = pin(&url, Slot(1), Some("garden")).expect_err("its home works with the older schema");
+    assert!(refused.to_string().contains("older schema"), "{refused}");
+}
+
+#[test]
+fn a_node_that_leaves_is_no_member_and_still_sees_the_slots() {
+    let url = postgres::database();
+    let (a, b) = (members(&url, "kith a", 1), members(&url, "kith b", 2));
+    a.leave().expect("it answers");
+    assert_eq!(a.look(2, at(100)).expect("it answers").nodes, [b.holder()]);
+    assert_eq!(b.look(2, at(100)).expect("it answers").nodes, [b.holder()]);
+}
+
+#[test]
+fn a_command_finds_the_slot_of_a_site_by_its_key_and_its_domain() {
+    let url = postgres::empty_database("sites-of-slots");
+    assert_eq!(used_slots(&url, 4).expect("it answers"), []);
+    let find = |by| find_site(&url, 4, by).expect("it answers");
+    assert_eq!(find(SiteBy::Key("forum")), None);
+    add_site(&postgres::open_slot(&url, Slot::FIRST), "forum");
+    add_site(&postgres::open_slot(&url, Slot(3)), "garden.example");
+    postgres::run(&url, "UPDATE site SET domain = 'forum.example' WHERE key = 'forum'");
+    assert_eq!(used_slots(&url, 4).expect("it answers"), [Slot::FIRST, Slot(3)]);
+    assert_eq!(used_slots(&url, 3).expect("it answers"), [Slot::FIRST], "slots that the cluster has");
+    assert_eq!(find(SiteBy::Key("forum")), Some(Slot::FIRST));
+    assert_eq!(find(SiteBy::Key("garden.example")), Some(Slot(3)));
+    assert_eq!(find(SiteBy::Key("forum.example")), None);
+    assert_eq!(find(SiteBy::Domain("forum.example")), Some(Slot::FIRST));
+    assert_eq!(
+        find(SiteBy::Domain("garden.example")),
+        Some(Slot(3)),
+        "a key is the domain of a site without one"
+    );
+    assert_eq!(find(SiteBy::Domain("forum")), None);
 }
 
 // ---- helpers ----

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chat::{
     Hello, PortAnswer, PortNote, PortQuestion, PublishedSites, Refusal, RemoteNode, Request, SessionHandle,
-    SessionId, Timestamp,
+    SessionId, SitesOfSlot, Timestamp,
 };
 use web::WebConfig;
 
@@ -52,7 +52,9 @@ impl Silent {
     fn scene() -> (Arc<Silent>, Scene) {
         let mut made = None;
         let scene = Scene::of_a_front(|node| {
-            let sites = Arc::new(PublishedSites::new(node.published_sites(), false));
+            let sites = node.published_sites().into_iter().map(Arc::new).collect();
+            let sites = PublishedSites::new([Some(&SitesOfSlot { sites, logs_sign_ins: false })]);
+            let sites = Arc::new(sites);
             let silent = Arc::new(Silent { sites, ..Silent::default() });
             made = Some(Arc::clone(&silent));
             chat::Port::There(silent)
