@@ -15,7 +15,7 @@ use crate::config::{ClusterRole, LogFormat, TlsMemory};
 use crate::load_command::LoadCommand;
 use crate::span::Span;
 
-pub(crate) use cluster::{ClusterCommand, ClusterStatus};
+pub(crate) use cluster::{ClusterCommand, ClusterPin, ClusterStatus, PinnedSlot};
 pub(crate) use site::{
     SiteAdd, SiteCommand, SiteDomain, SiteKeyAdd, SiteKeyCommand, SiteKeyEnd, SiteMode, SiteRaid, SiteRemove,
     SiteRotate, SiteSet, SiteSignOut, SiteTestFilter,
@@ -202,6 +202,9 @@ pub(crate) struct NodeFlags {
     /// For nodes that `kith load` starts for a run: ends when stdin closes, and removes its data directory.
     #[arg(long, hide = true)]
     pub throwaway: bool,
+    /// For the homes that a node with several slots starts: ends when stdin closes.
+    #[arg(long, hide = true)]
+    pub of_node: bool,
     /// With `demo`: members can write to strangers without a request, for load runs and tests.
     #[arg(long)]
     pub strangers: bool,

@@ -1,13 +1,19 @@
 //! A node of a cluster: its settings, the secret of the cluster, and the home's side.
 
+mod domain_of_stream;
 pub(crate) mod forward;
 pub(crate) mod front;
 mod hand_over;
 pub(crate) mod lease;
+mod pin_command;
+pub(crate) mod placement;
 pub(crate) mod shared_files;
+mod site_of_request;
 pub(crate) mod standby;
 mod status_command;
+mod status_server;
 pub(crate) mod streams;
+pub(crate) mod supervisor;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -16,7 +22,7 @@ use std::sync::{Arc, LazyLock, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ::cluster::{Counters, Home, HomeOutbox, Links, Slot, Term, nats};
+use ::cluster::{Counters, Home, HomeOutbox, Links, Term, nats};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -25,7 +31,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chat::{Node, Outbox, Timestamp};
+use chat::{Node, Outbox, Slot, Timestamp};
 use ring::hmac;
 use serde_json::json;
 
@@ -36,6 +42,7 @@ use crate::trouble::{Outcome, Trouble};
 
 use self::lease::Keeper;
 pub(crate) use hand_over::run as hand_over;
+pub(crate) use pin_command::{pin, unpin};
 pub(crate) use status_command::run as status;
 
 /// Header fields of requests that a front passes on to the home. Nobody else knows the secret.
@@ -46,10 +53,11 @@ pub(crate) const SERVERS_FIELD: &str = "kith-cluster-call-servers";
 /// The state of the links, as JSON, for `kith cluster status`.
 pub(crate) const STATUS_PATH: &str = "/cluster";
 
+/// Makes a home, or a node with homes, give its role away.
+const HAND_OVER_PATH: &str = "/cluster/hand-over";
+
 /// The file of the secret has at least so many bytes.
 const LEAST_SECRET: usize = 32;
-/// The slots of all sites.
-const SLOTS_OF_CLUSTER: u8 = 1;
 /// In the data directory of a home.
 const TERM: &str = "cluster.term";
 
@@ -60,8 +68,9 @@ pub(crate) type StatusOf = Box<dyn Fn() -> serde_json::Value + Send + Sync>;
 pub(crate) struct Place {
     pub(crate) nats: nats::Place,
     pub(crate) role: ClusterRole,
+    pub(crate) slot: Slot,
     secret: Secret,
-    /// The address of the home for fronts, if it differs from the one where it listens.
+    /// The address of the home for fronts, if it differs from the one where it listens. Port 0: the one where it listens.
     http: Option<SocketAddr>,
 }
 
@@ -88,6 +97,7 @@ impl Place {
         Ok(Some(Place {
             nats: nats::Place { url: cluster.nats.clone(), authority, name },
             role: cluster.role,
+            slot: Slot(cluster.slot),
             secret,
             http,
         }))
@@ -179,7 +189,7 @@ impl Prepared {
         let bus = nats::Bus::new()
             .map_err(|error| Trouble::new("cannot start the node's threads").because(error))?;
         let wake = bus.wake();
-        let links = Links::new(Slot::FIRST, term, move || wake.wake());
+        let links = Links::new(place.slot, term, move || wake.wake());
         Ok(Prepared { place, links, bus, keeper })
     }
 
@@ -195,7 +205,10 @@ impl Prepared {
 
     /// `http`: where this node listens. `proof`: see [`proof_of`].
     pub(crate) fn begin(self, node: Arc<Node>, http: SocketAddr, proof: Box<str>) -> Outcome<Running> {
-        let http = self.place.http.unwrap_or(http);
+        let http = match self.place.http {
+            Some(given) if given.port() == 0 => SocketAddr::new(given.ip(), http.port()),
+            given => given.unwrap_or(http),
+        };
         if http.ip().is_unspecified() {
             return Err(Trouble::new(format!("fronts cannot reach a home at {http}"))
                 .remedy("set cluster.http to an address of this machine that fronts reach"));
@@ -271,7 +284,7 @@ impl Running {
             json!({
                 "role": "home",
                 "term": home.links().term().0,
-                "slots": [home.slot().0],
+                "slot": home.slot().0,
                 "http": home.http(),
                 "links": links.collect::<Vec<_>>(),
                 "lease": keeper.as_ref().map(|keeper| keeper.status()),

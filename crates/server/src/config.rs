@@ -382,8 +382,8 @@ pub(crate) struct Xmpp {
     pub stanza_bytes: u32,
 }
 
-/// Several nodes as one server: a home and fronts.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// Several nodes as one server: homes and fronts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Cluster {
     /// NATS, as `nats://USER:PASSWORD@HOST:4222` or `tls://…`; several servers separated by commas; empty: this node runs alone.
@@ -395,8 +395,12 @@ pub(crate) struct Cluster {
     pub secret_file: String,
     /// The name of this node in logs and tables; empty: its address.
     pub name: String,
-    /// The address of the home for requests of fronts; empty: `http`.
+    /// The address of the home for requests of fronts; empty: `http`. With several slots its port is 0: each home takes a free one.
     pub http: String,
+    /// Groups of sites with a home of their own, the same number on all nodes, 1 to 64. It can grow. More than one needs `database`.
+    pub slots: u8,
+    /// The slot of this home. A node with several homes sets it for each of them.
+    pub slot: u8,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
@@ -619,6 +623,21 @@ impl Default for Xmpp {
             components: String::new(),
             allow_plain: false,
             stanza_bytes: 262_144,
+        }
+    }
+}
+
+impl Default for Cluster {
+    fn default() -> Cluster {
+        Cluster {
+            nats: String::new(),
+            nats_authority: String::new(),
+            role: ClusterRole::Home,
+            secret_file: String::new(),
+            name: String::new(),
+            http: String::new(),
+            slots: 1,
+            slot: 0,
         }
     }
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
 use chat::{Done, Site, Slot, Store, StoreError, Sub, UserRow};
-use store::{Lease, Options, Sqlite, Synchronous};
+use store::{Lease, Options, SiteBy, Sqlite, Synchronous};
 
+use crate::cluster::placement;
 use crate::config::{Config, Loaded, Source, Sync};
 use crate::data_lock::DataLock;
 use crate::run_file;
@@ -32,9 +33,9 @@ pub(crate) fn open(loaded: &Loaded, _: &DataLock, lease: Option<&Lease>) -> Outc
             Some(home) => Err(Trouble::new("cannot use the database of --database")
                 .because(format!("the node {home} is the home of a cluster on it"))
                 .remedy("stop that node, or start this one with --cluster")),
-            None => open_in(&config.data, config, true),
+            None => open_in(&config.data, config, Slot::FIRST, true),
         },
-        (None, None) => open_in(&config.data, config, true),
+        (None, None) => open_in(&config.data, config, Slot::FIRST, true),
     }
 }
 
@@ -63,9 +64,74 @@ pub(crate) fn check(loaded: &Loaded) -> Outcome {
     })
 }
 
-/// Opens the database for a command, while a node may be using it.
-pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<Sqlite>> {
-    let dir = locate(loaded, url_port)?;
+/// Opens the database with the site of a key for a command, while a node may be using it.
+pub(crate) fn open_site(loaded: &Loaded, url_port: Option<u16>, key: &str) -> Outcome<(Arc<Sqlite>, Site)> {
+    let store = open_with(loaded, url_port, key)?;
+    let site = site(&*store, key)?;
+    Ok((store, site))
+}
+
+/// As [`open_site`]. If no site has the key, it is the slot that a new one would have.
+pub(crate) fn open_with(loaded: &Loaded, url_port: Option<u16>, key: &str) -> Outcome<Arc<Sqlite>> {
+    let slot = match slot_of_key(loaded, key)? {
+        Some(slot) => slot,
+        None => placement::slot_of_key(key, loaded.config.cluster.slots),
+    };
+    open_slot(loaded, url_port, slot)
+}
+
+/// Opens the database for a new site. `slot`: the operator's choice.
+pub(crate) fn open_for_new_site(loaded: &Loaded, key: &str, slot: Option<u8>) -> Outcome<Arc<Sqlite>> {
+    let slots = loaded.config.cluster.slots;
+    if let Some(slot) = slot.filter(|slot| *slot >= slots) {
+        return Err(Trouble::new(format!("there is no slot {slot}"))
+            .because(format!("cluster.slots is {slots}"))
+            .remedy("leave --slot out, or raise cluster.slots on all nodes"));
+    }
+    // A site with this key is refused by its own slot.
+    match (slot_of_key(loaded, key)?, slot) {
+        (None, Some(slot)) => open_slot(loaded, None, Slot(slot)),
+        _ => open_with(loaded, None, key),
+    }
+}
+
+/// Opens the databases of all slots.
+pub(crate) fn open_all(loaded: &Loaded) -> Outcome<Vec<Arc<Sqlite>>> {
+    match several_slots(loaded) {
+        Some((url, slots)) => {
+            let used = store::used_slots(url, slots).map_err(unusable_server)?;
+            used.into_iter().map(|slot| open_slot(loaded, None, slot)).collect()
+        }
+        None => Ok(vec![open_slot(loaded, None, Slot::FIRST)?]),
+    }
+}
+
+fn slot_of_key(loaded: &Loaded, key: &str) -> Outcome<Option<Slot>> {
+    match several_slots(loaded) {
+        Some((url, slots)) => store::find_site(url, slots, SiteBy::Key(key)).map_err(unusable_server),
+        None => Ok(Some(Slot::FIRST)),
+    }
+}
+
+/// The slot of the site with this XMPP domain. None: no site has it, or there is one slot, which compares by itself.
+pub(crate) fn slot_of_domain(loaded: &Loaded, domain: &str) -> Outcome<Option<Slot>> {
+    match several_slots(loaded) {
+        Some((url, slots)) => store::find_site(url, slots, SiteBy::Domain(domain)).map_err(unusable_server),
+        None => Ok(None),
+    }
+}
+
+fn several_slots(loaded: &Loaded) -> Option<(&str, u8)> {
+    let Config { database, cluster, .. } = &loaded.config;
+    Some((database.as_deref()?, cluster.slots)).filter(|(_, slots)| *slots > 1)
+}
+
+fn open_slot(loaded: &Loaded, url_port: Option<u16>, slot: Slot) -> Outcome<Arc<Sqlite>> {
+    let dir = match &loaded.config.database {
+        // It tells only whether a node runs there, so several nodes are no obstacle.
+        Some(_) => locate(loaded, url_port).unwrap_or_else(|_| loaded.config.data.clone()),
+        None => locate(loaded, url_port)?,
+    };
     if loaded.config.database.is_none() && !has_database(&dir) {
         return Err(Trouble::new(format!("no database in {}", dir.display()))
             .remedy("name the node's data directory with --data DIR, or start a node first: kith demo"));
@@ -73,16 +139,16 @@ pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<A
     // A running node knows its own schema only, so a command must not migrate the database.
     let is_served = match &loaded.config.database {
         _ if DataLock::is_held(&dir) => true,
-        Some(url) => Lease::home_of(url, Slot::FIRST).map_err(unusable_server)?.is_some(),
+        Some(url) => Lease::home_of(url, slot).map_err(unusable_server)?.is_some(),
         None => false,
     };
-    open_in(&dir, &loaded.config, !is_served)
+    open_in(&dir, &loaded.config, slot, !is_served)
 }
 
-fn open_in(dir: &Path, config: &Config, migrate: bool) -> Outcome<Arc<Sqlite>> {
+fn open_in(dir: &Path, config: &Config, slot: Slot, migrate: bool) -> Outcome<Arc<Sqlite>> {
     let options = options(config, migrate);
     if let Some(url) = &config.database {
-        return Sqlite::open_postgres(url, Slot::FIRST, options).map(Arc::new).map_err(unusable_server);
+        return Sqlite::open_postgres(url, slot, options).map(Arc::new).map_err(unusable_server);
     }
     Sqlite::open(&database_in(dir), options).map(Arc::new).map_err(|error| {
         Trouble::new(format!("cannot use the data directory {}", dir.display()))

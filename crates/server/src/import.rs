@@ -54,8 +54,7 @@ impl Totals {
 /// Runs the command.
 pub(crate) fn run(args: &ImportArgs, loaded: &Loaded) -> Outcome {
     let dir = data_dir::locate(loaded, None)?;
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, &args.site)?;
+    let (store, site) = data_dir::open_site(loaded, None, &args.site)?;
     let mut source = Source::open(&args.file, &dir, &site, store.epoch().map_err(data_dir::unreadable)?)?;
     let mut target = Target::open(&dir, store, site, loaded, args.append_late)?;
     let (mut progress, mut shown) = (Progress::begin(source.bytes()), Vec::new());

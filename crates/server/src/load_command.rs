@@ -376,7 +376,7 @@ fn read_secret(path: &Path) -> Outcome<Vec<u8>> {
 
 fn stored_secret(site: &str, loaded: &Loaded, port: u16) -> Outcome<Vec<u8>> {
     let remote = "for a node elsewhere, bring the site's secret: --secret-file FILE";
-    let store = data_dir::open_existing(loaded, Some(port)).map_err(|trouble| trouble.or_try(remote))?;
+    let store = data_dir::open_with(loaded, Some(port), site).map_err(|trouble| trouble.or_try(remote))?;
     let found = data_dir::site(&*store, site)?;
     let now = crate::now();
     let usable = found.secrets.into_iter().find(|secret| {

@@ -61,7 +61,7 @@ use chat::Timestamp;
 use clap::Parser;
 use toml::Value;
 
-use crate::cli::{Cli, ClusterCommand, Command, ConfigCommand};
+use crate::cli::{Cli, ClusterCommand, Command, ConfigCommand, NodeFlags};
 use crate::config::{Layers, Loaded};
 use crate::serve::{Purpose, Start};
 use crate::trouble::{Outcome, Trouble};
@@ -83,17 +83,16 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
     };
     match &cli.command {
         Command::Serve(args) => {
-            let start = if args.take_over { Start::TakeOver } else { Start::Alone };
+            let start = if args.take_over { Start::TakeOver } else { start_of(&args.flags) };
             return serve::run(&load(args.flags.settings())?, Purpose::Serve, start);
         }
-        Command::Demo(flags) if flags.throwaway => {
-            return serve::run(&load(flags.settings())?, Purpose::Throwaway, Start::Alone);
-        }
-        Command::Demo(flags) if flags.strangers => {
-            return serve::run(&load(flags.settings())?, Purpose::DemoOfStrangers, Start::Alone);
-        }
         Command::Demo(flags) => {
-            return serve::run(&load(flags.settings())?, Purpose::Demo, Start::Alone);
+            let purpose = match (flags.throwaway, flags.strangers) {
+                (true, _) => Purpose::Throwaway,
+                (false, true) => Purpose::DemoOfStrangers,
+                (false, false) => Purpose::Demo,
+            };
+            return serve::run(&load(flags.settings())?, purpose, start_of(flags));
         }
         Command::Picture { portrait } => return Ok(pictures::run(*portrait)),
         Command::Man(args) => manual::write_man_pages(args)?,
@@ -121,9 +120,17 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         Command::Cluster(ClusterCommand::Move(args)) => {
             cluster::hand_over(Some(&args.node), &load(args.drain.settings())?)?
         }
+        Command::Cluster(ClusterCommand::Pin(args)) => {
+            cluster::pin(args, &load(args.slot.data.settings())?)?;
+        }
+        Command::Cluster(ClusterCommand::Unpin(slot)) => cluster::unpin(slot, &load(slot.data.settings())?)?,
         Command::Doctor(args) => return doctor::run(args, &load(args.flags.settings())?),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn start_of(flags: &NodeFlags) -> Start {
+    if flags.of_node { Start::OfNode } else { Start::Alone }
 }
 
 /// The wall clock, read only here: all other code takes the time as an argument.

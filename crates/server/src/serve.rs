@@ -57,6 +57,8 @@ pub(crate) enum Start {
     Alone,
     /// With the connections of the running node of the data directory, which ends.
     TakeOver,
+    /// For one slot of a node with several homes; it ends with the process of the node.
+    OfNode,
 }
 
 /// Runs a node until a signal stops it.
@@ -66,12 +68,18 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose, start: Start) -> Outcome<Ex
     // Before anything else, so that a signal during the start is not lost.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR2])
         .map_err(|error| Trouble::new("cannot install signal handlers").because(error))?;
-    if purpose == Purpose::Throwaway {
+    if purpose == Purpose::Throwaway || start == Start::OfNode {
         end_with_stdin()?;
     }
     let cluster = match cluster::Place::of(config)? {
         Some(place) if place.role == ClusterRole::Front => {
             return cluster::front::run(loaded, &place, signals, start);
+        }
+        Some(place) if config.cluster.slots > 1 && start != Start::OfNode => {
+            if start == Start::TakeOver {
+                return Err(Trouble::new("cannot take over the running node").because(HAS_LEASE));
+            }
+            return cluster::supervisor::run(loaded, &place, purpose, signals);
         }
         place => place,
     };

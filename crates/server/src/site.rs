@@ -4,7 +4,7 @@ pub(crate) mod keys;
 
 use chat::{
     By, CompiledFilters, FilterAct, Hit, Mode, ModeratorAct, Settings, Site, SiteChange, SiteId, SiteProfile,
-    Store, Timestamp, is_origin,
+    SiteStore, Store, Timestamp, is_origin,
 };
 use serde_json::{Value, json};
 
@@ -17,10 +17,14 @@ use keys::{new_secret, shown};
 
 /// Runs one command.
 pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
-    let store = data_dir::open_existing(loaded, None)?;
+    let store = match command {
+        SiteCommand::Add(args) => data_dir::open_for_new_site(loaded, &args.key, args.slot)?,
+        SiteCommand::List(output) => return list(output.json, loaded),
+        _ => data_dir::open_with(loaded, None, command.key().unwrap_or_default())?,
+    };
     match command {
         SiteCommand::Add(args) => add(args, loaded, &*store),
-        SiteCommand::List(output) => list(output.json, &*store),
+        SiteCommand::List(_) => Ok(()),
         SiteCommand::Show(args) => show(&data_dir::site(&*store, &args.key)?, args.output.json, loaded),
         SiteCommand::Set(args) => set(args, &*store),
         SiteCommand::Raid(args) => raid(args, &*store),
@@ -28,7 +32,7 @@ pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
         SiteCommand::RotateSecret(args) => keys::rotate(args, &*store),
         SiteCommand::Key(command) => keys::run(command, &*store),
         SiteCommand::SignOut(args) => keys::sign_out(args, &*store),
-        SiteCommand::Domain(args) => domain(args, &*store),
+        SiteCommand::Domain(args) => domain(args, loaded, &*store),
         SiteCommand::Remove(args) => remove(args, &*store),
     }
 }
@@ -97,8 +101,11 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
     })
 }
 
-fn list(json: bool, store: &dyn Store) -> Outcome {
-    let sites = store.sites().map_err(data_dir::unreadable)?;
+fn list(json: bool, loaded: &Loaded) -> Outcome {
+    let mut sites = Vec::new();
+    for store in data_dir::open_all(loaded)? {
+        sites.extend(store.sites().map_err(data_dir::unreadable)?);
+    }
     if json {
         return print_json(&sites.iter().map(as_json).collect::<Vec<_>>().into());
     }
@@ -196,8 +203,16 @@ fn act(store: &dyn Store, site: SiteId, act: ModeratorAct) -> Result<(), Trouble
 }
 
 /// Sets or removes the XMPP domain, or prints it.
-fn domain(args: &SiteDomain, store: &dyn Store) -> Outcome {
+fn domain(args: &SiteDomain, loaded: &Loaded, store: &dyn Store) -> Outcome {
     let mut site = data_dir::site(store, &args.key)?;
+    if let Some(domain) = &args.domain
+        && let Some(slot) = data_dir::slot_of_domain(loaded, domain)?
+        && slot != site.id.slot()
+    {
+        return Err(
+            Trouble::new("nothing was changed").because(format!("another site has the domain {domain}"))
+        );
+    }
     if args.clear || args.domain.is_some() {
         let domain = Some(args.domain.as_deref().map(Into::into));
         site = keys::change(

@@ -148,7 +148,7 @@ pub(crate) fn metrics_token(config: &Config, data: &Path) -> Option<String> {
     Some(token.trim().to_owned())
 }
 
-fn token_file(config: &Config, data: &Path) -> PathBuf {
+pub(crate) fn token_file(config: &Config, data: &Path) -> PathBuf {
     config.metrics_token_file.clone().unwrap_or_else(|| data.join(TOKEN))
 }
 

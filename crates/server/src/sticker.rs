@@ -19,11 +19,11 @@ const FILE_BYTES: u64 = 16 << 20;
 
 /// Runs one command.
 pub(crate) fn run(command: &StickerCommand, loaded: &Loaded) -> Outcome {
-    let store = data_dir::open_existing(loaded, None)?;
+    let (store, site) = data_dir::open_site(loaded, None, command.site())?;
     match command {
-        StickerCommand::Add(args) => add(args, &data_dir::site(&*store, &args.site)?, &*store),
-        StickerCommand::List(args) => list(args, &data_dir::site(&*store, &args.site)?, &*store),
-        StickerCommand::Remove(args) => remove(args, &data_dir::site(&*store, &args.site)?, &*store),
+        StickerCommand::Add(args) => add(args, &site, &*store),
+        StickerCommand::List(args) => list(args, &site, &*store),
+        StickerCommand::Remove(args) => remove(args, &site, &*store),
     }
 }
 

@@ -16,8 +16,7 @@ pub(crate) fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
             .because("an id has 1 to 128 bytes and no control characters")
             .remedy("give another one with --user"));
     }
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, &args.site)?;
+    let (_, site) = data_dir::open_site(loaded, None, &args.site)?;
     let claims = Claims {
         sub: args.user.clone(),
         name: Some(args.name.clone().unwrap_or_else(|| args.user.clone())),

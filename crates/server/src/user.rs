@@ -46,8 +46,7 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
 }
 
 fn list(args: &UserList, loaded: &Loaded) -> Outcome {
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, &args.site)?;
+    let (store, site) = data_dir::open_site(loaded, None, &args.site)?;
     let after = args.after.as_deref().and_then(Sub::parse);
     let users = store.list_users(site.id, after, args.limit).map_err(data_dir::unreadable)?;
     if args.output.json {
@@ -63,8 +62,7 @@ fn list(args: &UserList, loaded: &Loaded) -> Outcome {
 }
 
 fn show(args: &UserOne, loaded: &Loaded) -> Outcome {
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, &args.site)?;
+    let (store, site) = data_dir::open_site(loaded, None, &args.site)?;
     let user = data_dir::user(&*store, &site, &args.user)?;
     if args.output.json {
         return print_json(&as_json(&user));
@@ -119,8 +117,7 @@ fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
             .because("this removes the user's profile, contacts and memberships, and cannot be undone")
             .remedy(format!("to confirm: kith user erase --site {site} {id} --yes")));
     }
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, site)?;
+    let (store, site) = data_dir::open_site(loaded, None, site)?;
     let user = data_dir::user(&*store, &site, id)?;
     let alias = format!("deleted-{:016x}", rand::random::<u64>());
     let erasure = NewErasure {
@@ -163,8 +160,7 @@ fn set_level(args: &UserLevel, loaded: &Loaded) -> Outcome {
 
 fn merge(args: &UserMerge, loaded: &Loaded) -> Outcome {
     let UserMerge { site, guest_token_file, account, output } = args;
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, site)?;
+    let (store, site) = data_dir::open_site(loaded, None, site)?;
     let refused = |why: &str| Trouble::new(format!("no guest was merged into {account}")).because(why);
     let token = read_token(guest_token_file)?;
     let skew_ms = loaded.config.tokens.clock_skew.as_millis();
@@ -203,8 +199,7 @@ fn moderate(
     loaded: &Loaded,
     act: impl FnOnce(chat::UserId) -> ModeratorAct,
 ) -> Outcome<UserRow> {
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, &args.site)?;
+    let (store, site) = data_dir::open_site(loaded, None, &args.site)?;
     let user = data_dir::user(&*store, &site, &args.user)?;
     let done = wait(|done| store.moderate(site.id, By::Site, act(user.id), crate::now(), done))?;
     store.flush().map_err(data_dir::unreadable)?;

@@ -15,6 +15,7 @@ pub(crate) enum ClusterCommand {
     #[command(verbatim_doc_comment)]
     Status(ClusterStatus),
     /// Give the role of the home to another home that stands by. The old home ends, and its unit starts it again as a standby.
+    /// A node with homes of several slots gives all of them to the other nodes, one after the other, and gets none until it starts again.
     ///
     /// Works at the home and at a front, and needs the secret of the cluster.
     ///
@@ -26,6 +27,37 @@ pub(crate) enum ClusterCommand {
     /// Example: kith cluster move "kith 10.0.0.2:8080" --cluster-secret-file /etc/kith/cluster.secret
     #[command(verbatim_doc_comment)]
     Move(ClusterMove),
+    /// Keep the home of a site on one node, while that node runs. All sites of its slot move with it, within seconds.
+    ///
+    /// Example: kith cluster pin "kith 10.0.0.2:8080" --site garden
+    #[command(verbatim_doc_comment)]
+    Pin(ClusterPin),
+    /// Let the cluster choose the node of a site again.
+    ///
+    /// Example: kith cluster unpin --site garden
+    #[command(verbatim_doc_comment)]
+    Unpin(PinnedSlot),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ClusterPin {
+    /// The name of the node; `kith cluster status` lists all.
+    pub node: String,
+    #[command(flatten)]
+    pub slot: PinnedSlot,
+}
+
+/// One slot of a cluster.
+#[derive(Debug, Args)]
+pub(crate) struct PinnedSlot {
+    /// A site: its slot, with all sites in it.
+    #[arg(long, value_name = "KEY", required_unless_present = "slot", conflicts_with = "slot")]
+    pub site: Option<String>,
+    /// The number of a slot.
+    #[arg(long, value_name = "N")]
+    pub slot: Option<u8>,
+    #[command(flatten)]
+    pub data: DataFlag,
 }
 
 #[derive(Debug, Args)]

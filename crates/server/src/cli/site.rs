@@ -78,6 +78,24 @@ impl SiteCommand {
             SiteCommand::Remove(args) => &args.data,
         }
     }
+
+    /// The site that exists already; None: the command concerns a new site, or all sites.
+    pub(crate) fn key(&self) -> Option<&str> {
+        match self {
+            SiteCommand::Add(_) | SiteCommand::List(_) => None,
+            SiteCommand::Show(args) => Some(&args.key),
+            SiteCommand::Set(args) => Some(&args.key),
+            SiteCommand::Raid(args) => Some(&args.key),
+            SiteCommand::TestFilter(args) => Some(&args.key),
+            SiteCommand::RotateSecret(args) => Some(&args.key),
+            SiteCommand::Key(SiteKeyCommand::List(args)) => Some(&args.key),
+            SiteCommand::Key(SiteKeyCommand::Add(args)) => Some(&args.key),
+            SiteCommand::Key(SiteKeyCommand::End(args)) => Some(&args.key),
+            SiteCommand::SignOut(args) => Some(&args.key),
+            SiteCommand::Domain(args) => Some(&args.key),
+            SiteCommand::Remove(args) => Some(&args.key),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -99,6 +117,9 @@ pub(crate) struct SiteAdd {
     /// Address of the node for browsers, used in the embed code [env: KITH_PUBLIC_URL].
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
+    /// In a cluster with several slots: the slot, which cannot be changed later [default: by the key].
+    #[arg(long, value_name = "N")]
+    pub slot: Option<u8>,
     #[command(flatten)]
     pub output: Listing,
 }

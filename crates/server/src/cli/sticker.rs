@@ -28,6 +28,15 @@ impl StickerCommand {
             StickerCommand::Remove(args) => &args.data,
         }
     }
+
+    /// The key of the site.
+    pub(crate) fn site(&self) -> &str {
+        match self {
+            StickerCommand::Add(args) => &args.site,
+            StickerCommand::List(args) => &args.site,
+            StickerCommand::Remove(args) => &args.site,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! Requests for pages, REST and files that a front passes on to the home.
+//! Requests for pages, REST and files that a front passes on to the home of their site.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use axum::http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, RETRY_AFTER, TRANSF
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
+use chat::RemoteNode;
 use cluster::{Fronts, Slot};
 use http_body::Frame;
 use hyper::client::conn::http1;
@@ -19,6 +20,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::site_of_request::{ICE_BYTES, ICE_PATH, SiteOf, key_in_body, site_of};
 use super::{CLIENT_FIELD, SECRET_FIELD, SERVERS_FIELD};
 
 const CONNECT: Duration = Duration::from_secs(3);
@@ -28,9 +30,6 @@ const ANSWER: Duration = Duration::from_secs(120);
 const STREAMED: u64 = 1 << 20;
 /// The size of a piece.
 const PIECE: usize = 256 * 1024;
-
-/// The home answers it with the servers of this front.
-const ICE_PATH: &str = "/v1/ice";
 
 #[derive(Clone)]
 struct ToHome {
@@ -55,7 +54,11 @@ async fn pass_on(
     client: Option<Extension<web::Client>>,
     mut request: Request,
 ) -> Response {
-    let slot = Slot::FIRST;
+    let slot;
+    (slot, request) = match slot_of(&to.fronts, request).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
     let Some(home) = home_of(&to.fronts, slot) else { return away() };
     let address = client.and_then(|client| client.0.address);
     request.headers_mut().remove(SERVERS_FIELD);
@@ -73,6 +76,28 @@ async fn pass_on(
             away()
         }
         Err(_) => away(),
+    }
+}
+
+/// The slot of the site that a request names. The first slot answers for a site that no slot has.
+async fn slot_of(fronts: &Fronts, request: Request) -> Result<(Slot, Request), Response> {
+    if fronts.iter().len() == 1 {
+        return Ok((Slot::FIRST, request));
+    }
+    let sites = fronts.sites();
+    let of_key = |key: &str| sites.by_key(key).map_or(Slot::FIRST, |site| site.id.slot());
+    match site_of(request.uri(), request.headers()) {
+        SiteOf::Number(site) => Ok((site.slot(), request)),
+        SiteOf::Key(key) => Ok((of_key(&key), request)),
+        SiteOf::No => Ok((Slot::FIRST, request)),
+        SiteOf::Body => {
+            let (head, body) = request.into_parts();
+            let Ok(body) = axum::body::to_bytes(body, ICE_BYTES).await else {
+                return Err(StatusCode::PAYLOAD_TOO_LARGE.into_response());
+            };
+            let slot = key_in_body(&body).map_or(Slot::FIRST, |key| of_key(&key));
+            Ok((slot, Request::from_parts(head, Body::from(body))))
+        }
     }
 }
 

@@ -7,16 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use ::cluster::{FrontId, FrontStatus, Fronts, Slot, nats};
-use chat::Port;
+use chat::{Port, RemoteNode};
 use edge::{Edge, EdgeConfig};
 use serde_json::json;
 use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
-use super::streams::{self, HomeAt, Streams};
+use super::streams::{self, HomeAt, Homes, Streams};
 use super::{
-    Place, SLOTS_OF_CLUSTER, StatusOf, counters, forward, of_counters, proof_of, status_route, steady_now,
-    wait_until,
+    Place, StatusOf, counters, forward, of_counters, proof_of, status_route, steady_now, wait_until,
 };
 use crate::config::{Config, Loaded};
 use crate::data_lock::DataLock;
@@ -136,7 +135,7 @@ impl Running {
         check(config)?;
         let joining = match start {
             Start::TakeOver => Some(Joining::ask(&config.data, Part::Front)?),
-            Start::Alone => None,
+            Start::Alone | Start::OfNode => None,
         };
         let old = joining.as_ref().map(|joining| joining.offer.clone()).unwrap_or_default();
         let workers = serve::workers(config)?.max(old.workers);
@@ -149,7 +148,7 @@ impl Running {
         let secret_of_relays = calls::shared_secret(&config.calls, Some(place.relays_secret()))?;
         let lock = match start {
             Start::TakeOver => None,
-            Start::Alone => Some(DataLock::acquire(&config.data, crate::now())?),
+            Start::Alone | Start::OfNode => Some(DataLock::acquire(&config.data, crate::now())?),
         };
         let listeners = serve::listeners(config, config.http, &old.web)?;
         let for_xmpp = xmpp::listen(&without_streams(config), &old.xmpp)?;
@@ -174,7 +173,7 @@ impl Running {
         let wake = bus.wake();
         let id = FrontId(old.front.as_ref().map_or_else(random_id, |old| old.id));
         let name = place.nats.name.clone();
-        let fronts = Fronts::new(id, SLOTS_OF_CLUSTER, name, outbox, steady_now(), move || wake.wake());
+        let fronts = Fronts::new(id, config.cluster.slots, name, outbox, steady_now(), move || wake.wake());
         let fronts = Arc::new(fronts);
         let secret = place.http_secret();
         let begin = |bus| {
@@ -273,10 +272,9 @@ impl Running {
             of_fronts(Arc::clone(&fronts)),
         ];
         sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
-        let of_fronts = Arc::clone(&fronts);
-        let home = move || home_of(&of_fronts, Slot::FIRST);
+        let homes = HomesOf(Arc::clone(&fronts));
         let streams_of_servers =
-            bound.begin(config, most_streams, place.streams_secret(), home, runtime.handle());
+            bound.begin(config, most_streams, place.streams_secret(), homes, runtime.handle());
         if most_streams > 0 {
             sources.push(streams_of_servers.figures());
         }
@@ -417,11 +415,27 @@ fn without_streams(config: &Config) -> Config {
     config
 }
 
-/// The home of a slot, as far as it is linked.
-fn home_of(fronts: &Fronts, slot: Slot) -> Option<HomeAt> {
-    let status = fronts.of_slot(slot)?.status();
-    let http = status.http.filter(|_| status.is_linked)?;
-    Some(HomeAt { http, term: status.term })
+/// The homes that this front has links with.
+struct HomesOf(Arc<Fronts>);
+
+impl Homes for HomesOf {
+    fn slots(&self) -> u8 {
+        self.0.iter().len() as u8
+    }
+
+    fn home(&self, slot: Slot) -> Option<HomeAt> {
+        let status = self.0.of_slot(slot)?.status();
+        let http = status.http.filter(|_| status.is_linked)?;
+        Some(HomeAt { http, term: status.term })
+    }
+
+    fn slot_of(&self, domain: &str) -> Slot {
+        let sites = self.0.sites();
+        // Such as the rooms of a site, or a component.
+        let above = domain.split_once('.').map_or("", |(_, above)| above);
+        let site = sites.by_domain(domain).or_else(|| sites.by_domain(above));
+        site.map_or(Slot::FIRST, |site| site.id.slot())
+    }
 }
 
 fn state(fronts: &Arc<Fronts>) -> StatusOf {

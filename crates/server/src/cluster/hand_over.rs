@@ -1,5 +1,6 @@
 //! `kith cluster drain` and `kith cluster move NODE`: another home takes the place of the running one.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -9,14 +10,13 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 
-use super::Secret;
 use super::lease::Keeper;
 use super::status_command::{node_of, request};
+use super::{HAND_OVER_PATH as PATH, Secret};
 use crate::config::Loaded;
 use crate::print_line;
 use crate::trouble::{Outcome, Trouble};
 
-const PATH: &str = "/cluster/hand-over";
 /// The field with the name of the node that becomes the home.
 const TO: &str = "kith-cluster-to";
 
@@ -43,7 +43,7 @@ async fn answer(
     }
 }
 
-fn is_admitted(headers: &HeaderMap, secret: &str) -> bool {
+pub(super) fn is_admitted(headers: &HeaderMap, secret: &str) -> bool {
     let given = headers.get(AUTHORIZATION).and_then(|field| field.to_str().ok()?.strip_prefix("Bearer "));
     given.is_some_and(|given| web::is_same(given.as_bytes(), secret.as_bytes()))
 }
@@ -52,14 +52,20 @@ fn is_admitted(headers: &HeaderMap, secret: &str) -> bool {
 pub(crate) fn run(to: Option<&str>, loaded: &Loaded) -> Outcome {
     let node = node_of(&loaded.config)?;
     let secret = Secret::of(&loaded.config)?.for_commands();
+    let name = ask(node.http_from_here(), to, &secret)?;
+    print_line(&format!("{name} becomes the home. See: kith cluster status --watch"))
+}
+
+/// Asks the node at this address to give its role away. Returns the name of its successor.
+pub(super) fn ask(http: SocketAddr, to: Option<&str>, commands: &str) -> Outcome<String> {
     if to.is_some_and(|name| HeaderValue::from_str(name).is_err()) {
         return Err(Trouble::new("this is not the name of a node").remedy("see kith cluster status"));
     }
     let field = to.map(|name| format!("{TO}: {name}\r\n")).unwrap_or_default();
-    let (code, body) = request(node.http_from_here(), &format!("POST {PATH}"), &secret, &field)?;
+    let (code, body) = request(http, &format!("POST {PATH}"), commands, &field)?;
     let trouble = |why: &str| Trouble::new("the home keeps its role").because(why.trim());
     match &*code {
-        "200" => print_line(&format!("{} becomes the home. See: kith cluster status --watch", body.trim())),
+        "200" => Ok(body.trim().to_owned()),
         "401" => Err(trouble(&body).remedy("name the file that the home has: --cluster-secret-file FILE")),
         "404" => Err(trouble("the running node is no home of a cluster").remedy("start it with --cluster")),
         "503" => Err(trouble(&body).remedy("run this command at the home or at a front")),

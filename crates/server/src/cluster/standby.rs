@@ -1,25 +1,21 @@
 //! A home that stands by: it has no domain yet, answers health checks, and waits for the lease.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
-use chat::Slot;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGUSR2};
 use signal_hook::iterator::Signals;
 use store::{Clock, Lease, LeaseState, Take, name_of_holder};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 
 use super::lease::{self, Keeper, VALID};
+use super::status_server::{Answer, Request, StatusServer};
 use super::{Place, STATUS_PATH, shared_files, steady_now};
 use crate::config::{Config, Loaded};
 use crate::data_lock::DataLock;
-use crate::metrics::{Format, Metrics};
+use crate::metrics::Metrics;
 use crate::run_file::RunFile;
 use crate::serve;
 use crate::status::MetricsAccess;
@@ -30,11 +26,6 @@ use crate::trouble::{Outcome, Trouble};
 const LOOK: Duration = Duration::from_millis(250);
 /// After an outage of PostgreSQL the home has so much time to renew its lease, which may have ended meanwhile.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Requests at once; more wait.
-const REQUESTS: usize = 64;
-const REQUEST: Duration = Duration::from_secs(5);
-const HEAD_BYTES: usize = 8 * 1024;
-
 /// This process is the home from now on.
 pub(crate) struct Turn {
     pub(crate) keeper: Arc<Keeper>,
@@ -56,7 +47,7 @@ pub(crate) fn wait(
         let random = serve::random();
         move |at| random[at]
     }));
-    let lease = Lease::connect(url, Slot::FIRST, &place.nats.name, number)
+    let lease = Lease::connect(url, place.slot, &place.nats.name, number)
         .map_err(crate::data_dir::unusable_server)?;
     shared_files::check(&lease, config)?;
     let lease = Arc::new(lease);
@@ -144,30 +135,19 @@ fn end_this_process() {
 struct Standby {
     http: SocketAddr,
     seen: Arc<Mutex<LeaseState>>,
-    /// Stops to listen when it is dropped.
-    _runtime: tokio::runtime::Runtime,
+    _server: StatusServer,
     _run_file: Option<RunFile>,
 }
 
 impl Standby {
     fn begin(config: &Config) -> Outcome<Standby> {
-        let unstarted =
-            |error: std::io::Error| Trouble::new("cannot start the node's threads").because(error);
-        let listener =
-            TcpListener::bind(config.http).map_err(|error| serve::cannot_listen(config, &error))?;
-        let http = listener.local_addr().map_err(unstarted)?;
-        listener.set_nonblocking(true).map_err(unstarted)?;
-        let runtime = serve::runtime().map_err(unstarted)?;
         let seen = Arc::<Mutex<LeaseState>>::default();
-        let answers = Arc::new(Answers { access: MetricsAccess::of(config)?, seen: Arc::clone(&seen) });
-        let listener = {
-            let _guard = runtime.enter();
-            tokio::net::TcpListener::from_std(listener).map_err(unstarted)?
-        };
-        runtime.spawn(listen(listener, answers));
+        let answers = Answers { access: MetricsAccess::of(config)?, seen: Arc::clone(&seen) };
+        let server = StatusServer::begin(config, move |request| answers.answer(request))?;
+        let http = server.http();
         let addresses = serve::Addresses { http, https: None, xmpp: None };
         let run_file = serve::write_run_file(addresses, config);
-        Ok(Standby { http, seen, _runtime: runtime, _run_file: run_file })
+        Ok(Standby { http, seen, _server: server, _run_file: run_file })
     }
 
     fn see(&self, state: LeaseState) {
@@ -186,86 +166,29 @@ struct Answers {
     seen: Arc<Mutex<LeaseState>>,
 }
 
-async fn listen(listener: tokio::net::TcpListener, answers: Arc<Answers>) {
-    let places = Arc::new(Semaphore::new(REQUESTS));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let answers = Arc::clone(&answers);
-                tokio::spawn(async move {
-                    let _place = place;
-                    // A client that goes away is no error.
-                    let _ = tokio::time::timeout(REQUEST, answers.serve(stream)).await;
-                });
-            }
-            Err(error) => {
-                tracing::debug!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
-}
-
 impl Answers {
-    /// Answers one request.
-    async fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
-        let mut head = Vec::new();
-        while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-            if head.len() >= HEAD_BYTES || stream.read_buf(&mut head).await? == 0 {
-                return Ok(());
-            }
-        }
-        let (status, kind, body) = self.answer(&String::from_utf8_lossy(&head));
-        let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-             Retry-After: 2\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(answer.as_bytes()).await?;
-        stream.shutdown().await
-    }
-
-    fn answer(&self, head: &str) -> (&'static str, &'static str, String) {
-        const TEXT: &str = "text/plain; charset=utf-8";
-        let mut words = head.split_whitespace();
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let is_read = method == "GET" || method == "HEAD";
+    fn answer(&self, request: &Request<'_>) -> Answer {
         let state = self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let home = name_of_holder(&state.holder);
-        match path {
-            "/healthz" if is_read => ("200 OK", TEXT, "standing by\n".into()),
-            STATUS_PATH | "/metrics" if is_read && !self.access.admits(&authorization(head)) => {
-                ("401 Unauthorized", TEXT, "needs the token of metrics_token_file\n".into())
+        match request.path {
+            "/healthz" if request.is_read() => Answer::text("200 OK", "standing by\n".into()),
+            STATUS_PATH | "/metrics" if request.is_read() && !request.is_admitted(&self.access) => {
+                Answer::without_token()
             }
-            STATUS_PATH if is_read => {
-                let status = json!({ "role": "standby", "lease": lease::describe(&state) });
-                ("200 OK", "application/json", status.to_string())
+            STATUS_PATH if request.is_read() => {
+                Answer::json(&json!({ "role": "standby", "lease": lease::describe(&state) }))
             }
-            "/metrics" if is_read => {
+            "/metrics" if request.is_read() => {
                 let standbys = state.homes.iter().filter(|holder| **holder != state.holder).count() as u64;
                 let left = state.left_ms;
-                let metrics = Metrics::new(vec![Box::new(move || lease::figures(false, left, standbys))]);
-                ("200 OK", Format::Text.content_type(), metrics.write(Format::Text))
+                Answer::metrics(&Metrics::new(vec![Box::new(move || lease::figures(false, left, standbys))]))
             }
-            _ => (
+            _ => Answer::text(
                 "503 Service Unavailable",
-                TEXT,
                 format!("this node stands by; the home is the node {home}\n"),
             ),
         }
     }
-}
-
-fn authorization(head: &str) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
-    for (_, value) in fields.filter(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-        if let Ok(value) = HeaderValue::from_str(value.trim()) {
-            headers.insert(AUTHORIZATION, value);
-        }
-    }
-    headers
 }
 
 #[cfg(test)]
@@ -273,8 +196,9 @@ mod tests {
     use super::*;
 
     fn ask(answers: &Answers, line: &str) -> (&'static str, String) {
-        let (status, _, body) = answers.answer(&format!("{line} HTTP/1.1\r\nHost: a\r\n\r\n"));
-        (status, body)
+        let head = format!("{line} HTTP/1.1\r\nHost: a\r\n\r\n");
+        let answer = answers.answer(&Request::of(&head));
+        (answer.status, answer.body)
     }
 
     #[test]
@@ -319,8 +243,9 @@ mod tests {
         for path in ["/cluster", "/metrics"] {
             assert_eq!(ask(&answers, &format!("GET {path}")).0, "401 Unauthorized");
             let head = |token: &str| format!("GET {path} HTTP/1.1\r\nauthorization: Bearer {token}\r\n\r\n");
-            assert_eq!(answers.answer(&head("a-token-of-the-operator")).0, "200 OK");
-            assert_eq!(answers.answer(&head("guessed")).0, "401 Unauthorized");
+            let status = |token| answers.answer(&Request::of(&head(token))).status;
+            assert_eq!(status("a-token-of-the-operator"), "200 OK");
+            assert_eq!(status("guessed"), "401 Unauthorized");
         }
     }
 
@@ -328,7 +253,7 @@ mod tests {
     fn no_head_panics() {
         let answers = Answers { access: MetricsAccess::Everybody, seen: Arc::default() };
         for head in ["", "\r\n\r\n", "GET", ": :\r\n: ", "GET / \u{0}\r\nauthorization:\u{7f}\r\n"] {
-            let _ = answers.answer(head);
+            let _ = answers.answer(&Request::of(head));
         }
     }
 }

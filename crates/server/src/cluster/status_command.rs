@@ -92,6 +92,10 @@ fn table(state: &Value) -> String {
     let mut line =
         |name: &str, value: String| writeln!(text, "{name:<16}{value}").expect("a String takes all");
     line("role", word("role"));
+    if state["role"] == "homes" {
+        homes_of_slots(&mut text, state);
+        return text;
+    }
     if lease.is_object() {
         line("term", lease["term"].as_u64().unwrap_or_default().to_string());
         line("lease", lease["holder"].as_str().filter(|name| !name.is_empty()).unwrap_or("-").to_owned());
@@ -123,7 +127,7 @@ fn table(state: &Value) -> String {
     }
     homes(&mut text, lease);
     if !is_home {
-        slots(&mut text, &state["slots"]);
+        links_of_slots(&mut text, &state["slots"]);
     }
     let links = state["links"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !links.is_empty() {
@@ -138,8 +142,41 @@ fn table(state: &Value) -> String {
     text
 }
 
+/// The slots of a cluster, as a node with homes sees them.
+fn homes_of_slots(text: &mut String, state: &Value) {
+    let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let names = |value: &Value| value.as_array().into_iter().flatten().map(word).collect::<Vec<_>>();
+    let is_leaving = state["leaving"] == true;
+    writeln!(text, "{:<16}{}{}", "name", word(&state["name"]), if is_leaving { ", leaving" } else { "" })
+        .expect("a String takes all");
+    writeln!(text, "{:<16}{}\n", "nodes", names(&state["nodes"]).join(", ")).expect("a String takes all");
+    writeln!(
+        text,
+        "{:<5} {:<28} {:>14} {:>9} {:>7}  shall be at",
+        "slot", "home", "term", "ends in", "standby"
+    )
+    .expect("a String takes all");
+    for slot in state["slots"].as_array().into_iter().flatten() {
+        let left = slot["left_ms"].as_u64().unwrap_or_default();
+        let ready = names(&slot["ready"]);
+        let standby = ready.iter().filter(|name| slot["home"] != name.as_str()).count();
+        let pinned = if slot["pinned"].is_string() { "pinned" } else { "" };
+        writeln!(
+            text,
+            "{:<5} {:<28} {:>14} {:>7}.{} {standby:>7}  {:<28} {pinned}",
+            slot["slot"].as_u64().unwrap_or_default(),
+            word(&slot["home"]),
+            slot["term"].as_u64().unwrap_or_default(),
+            left / 1_000,
+            left % 1_000 / 100,
+            word(&slot["wanted"]),
+        )
+        .expect("a String takes all");
+    }
+}
+
 /// The links of a front.
-fn slots(text: &mut String, slots: &Value) {
+fn links_of_slots(text: &mut String, slots: &Value) {
     text.push('\n');
     let mut row = |cells: [&str; 6]| {
         let [slot, linked, home, term, sessions, held] = cells;
@@ -180,6 +217,22 @@ mod tests {
         assert!(table.contains("lease           kith a\n"), "{table}");
         assert!(table.contains("lease ends in   3.4 s\n"), "{table}");
         assert!(table.lines().any(|line| *line == format!("{:<40} {:>8}", "kith b", "standby")), "{table}");
+    }
+
+    #[test]
+    fn the_table_of_a_node_with_homes_has_a_row_for_each_slot() {
+        let slots = json!([
+            {"slot": 0, "home": "kith a", "term": 9, "left_ms": 3_456, "ready": ["kith a", "kith b"], "wanted": "kith b", "pinned": "kith b"},
+            {"slot": 1, "home": null, "term": 0, "left_ms": 0, "ready": [], "wanted": "kith a", "pinned": null},
+        ]);
+        let state = json!({"role": "homes", "name": "kith a", "nodes": ["kith a", "kith b"], "leaving": true, "slots": slots});
+        let table = table(&state);
+        assert!(table.contains("name            kith a, leaving\n"), "{table}");
+        assert!(table.contains("nodes           kith a, kith b\n"), "{table}");
+        let row = |begin: &str| table.lines().find(|line| line.starts_with(begin)).expect("a row").to_owned();
+        let words = |begin: &str| row(begin).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words("0 "), ["0", "kith", "a", "9", "3.4", "1", "kith", "b", "pinned"]);
+        assert_eq!(words("1 "), ["1", "-", "0", "0.0", "0", "kith", "a"]);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Connections of other XMPP servers and of components at a front, which passes their bytes on to the home.
 //!
 //! A front reads nothing of a stream but its first byte, so it needs neither certificates nor secrets of components. It tells the home the
-//! client's address in a head that it writes itself, before any byte of the client ([`PassedStream`]).
+//! client's address in a head that it writes itself, before any byte of the client ([`PassedStream`]). With homes of several slots it also
+//! reads the domain in the head of the stream, which says whose home it is.
 //!
 //! | what | bound | at the bound |
 //! |---|---|---|
 //! | connections of a front | 4,096, and a 16th of its descriptors | closed at once |
 //! | connections of an address | `edge.connections_per_address` | closed at once |
 //! | bytes of a connection on their way, each way | 16 KiB, and the system's buffers | the other side is not read |
-//! | a client that sends nothing | 10 s | closed, before the home learns of it |
+//! | a client that sends nothing, or no whole head | 10 s | closed, before the home learns of it |
 //! | a side that takes nothing | 60 s | closed |
 //! | no byte either way | 2 h; the home closes silent streams after one | closed |
 //! | one side has ended | 30 s for the other | closed |
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ::cluster::Term;
+use ::cluster::{Slot, Term};
 use ::xmpp::{ACCEPTED, PassedStream, Peers};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -30,6 +31,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::domain_of_stream::{Found, HEAD_BYTES, TLS, domain};
 use crate::config::Config;
 use crate::metrics::{Sample, Source};
 use crate::take_over;
@@ -41,8 +43,6 @@ const PART_OF_DESCRIPTORS: u64 = 16;
 const BACKLOG: u32 = 1_024;
 /// Read at once from one side.
 const PIECE: usize = 16 * 1024;
-/// The first byte of TLS (RFC 8446 §5.1).
-const TLS: u8 = 0x16;
 /// Longest head of the home's answer.
 const ANSWER_BYTES: usize = 1_024;
 /// How often the home is looked at.
@@ -72,7 +72,16 @@ const PATIENCE: Patience = Patience {
     without_link: Duration::from_secs(10),
 };
 
-/// The home, as the link of a front knows it.
+/// The homes of all slots.
+pub(crate) trait Homes: Send + Sync + 'static {
+    fn slots(&self) -> u8;
+    /// None without a link.
+    fn home(&self, slot: Slot) -> Option<HomeAt>;
+    /// The slot of the site with this domain, or with a host below it.
+    fn slot_of(&self, domain: &str) -> Slot;
+}
+
+/// A home, as the link of a front knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HomeAt {
     pub(crate) http: Arc<str>,
@@ -93,8 +102,9 @@ pub(crate) struct Streams {
 
 struct Shared {
     proof: Arc<str>,
-    /// None: no link for some time.
-    home: watch::Sender<Option<HomeAt>>,
+    /// By slot. None: no link for some time.
+    known: Vec<watch::Sender<Option<HomeAt>>>,
+    homes: Box<dyn Homes>,
     places: Places,
     patience: Patience,
     counters: Counters,
@@ -164,13 +174,13 @@ fn open(address: SocketAddr, shares: bool) -> io::Result<TcpListener> {
 }
 
 impl Bound {
-    /// Accepts connections from now on. `home`: None without a link. `proof`: of a node of the cluster.
+    /// Accepts connections from now on. `proof`: of a node of the cluster.
     pub(crate) fn begin(
         self,
         config: &Config,
         most: usize,
         proof: Arc<str>,
-        home: impl Fn() -> Option<HomeAt> + Send + Sync + 'static,
+        homes: impl Homes,
         runtime: &Handle,
     ) -> Streams {
         let proxies = config.web.trusted_proxies.0.clone();
@@ -183,7 +193,7 @@ impl Bound {
             is_exempt: Box::new(move |ip| ip.to_canonical().is_loopback() || proxies.contain(ip)),
             taken: Mutex::default(),
         };
-        self.begin_with(places, PATIENCE, proof, home, runtime)
+        self.begin_with(places, PATIENCE, proof, homes, runtime)
     }
 
     fn begin_with(
@@ -191,13 +201,17 @@ impl Bound {
         places: Places,
         patience: Patience,
         proof: Arc<str>,
-        home: impl Fn() -> Option<HomeAt> + Send + Sync + 'static,
+        homes: impl Homes,
         runtime: &Handle,
     ) -> Streams {
-        let (watched, _) = watch::channel(home());
+        let slots = (0..homes.slots()).map(Slot);
+        let known = slots.clone().map(|slot| watch::channel(homes.home(slot)).0).collect();
+        let homes = Box::new(homes);
         let shared =
-            Arc::new(Shared { proof, home: watched, places, patience, counters: Counters::default() });
-        runtime.spawn(watch_home(Arc::clone(&shared), home));
+            Arc::new(Shared { proof, known, homes, places, patience, counters: Counters::default() });
+        for slot in slots {
+            runtime.spawn(watch_home(Arc::clone(&shared), slot));
+        }
         for (listener, peers) in self.listeners {
             runtime.spawn(accept(listener, peers, Arc::clone(&shared)));
         }
@@ -259,16 +273,17 @@ impl Streams {
 }
 
 /// Connections follow one home. They end with it, because another one knows nothing of their streams.
-async fn watch_home(shared: Arc<Shared>, home: impl Fn() -> Option<HomeAt>) {
+async fn watch_home(shared: Arc<Shared>, slot: Slot) {
+    let Some(known) = shared.known.get(usize::from(slot.0)) else { return };
     let mut linked = Instant::now();
     loop {
         sleep(LOOK).await;
-        let now = home();
+        let now = shared.homes.home(slot);
         if now.is_some() {
             linked = Instant::now();
         }
         if now.is_some() || linked.elapsed() >= shared.patience.without_link {
-            shared.home.send_if_modified(|known| std::mem::replace(known, now.clone()) != now);
+            known.send_if_modified(|known| std::mem::replace(known, now.clone()) != now);
         }
     }
 }
@@ -295,12 +310,16 @@ fn count(counter: &AtomicU64) {
 /// One connection, to its end.
 async fn carry(client: TcpStream, from: SocketAddr, peers: Peers, place: Place) {
     let shared = &place.shared;
-    let mut first = [0];
-    let Ok(Ok(1)) = timeout(shared.patience.first_byte, client.peek(&mut first)).await else {
+    let mut client = client;
+    let Ok(Ok((head, slot))) =
+        timeout(shared.patience.first_byte, head_of(&mut client, &*shared.homes)).await
+    else {
         return count(&shared.counters.silent);
     };
-    let stream = PassedStream { peers, client: from.ip().to_canonical(), tls: first[0] == TLS };
-    let mut homes = shared.home.subscribe();
+    let stream = PassedStream { peers, client: from.ip().to_canonical(), tls: head.first() == Some(&TLS) };
+    let Some(mut homes) = shared.known.get(usize::from(slot.0)).map(watch::Sender::subscribe) else {
+        return count(&shared.counters.not_taken);
+    };
     let Some(home) = homes.borrow_and_update().clone() else {
         return count(&shared.counters.not_taken);
     };
@@ -313,11 +332,32 @@ async fn carry(client: TcpStream, from: SocketAddr, peers: Peers, place: Place) 
     };
     count(&shared.counters.opened);
     let ended = tokio::select! {
-        ended = exchange(client, to_home, &begun, shared) => ended,
+        ended = exchange(client, to_home, &head, &begun, shared) => ended,
         _ = homes.wait_for(|now| *now != Some(home.clone())) => Ok(()),
     };
     if let Err(error) = ended {
         tracing::debug!(%error, client = %stream.client, "a stream that was passed on has ended");
+    }
+}
+
+/// The first bytes of a client, and the slot of the domain that they name. With one slot they are one byte, which the client may have
+/// sent alone.
+async fn head_of(client: &mut TcpStream, homes: &dyn Homes) -> io::Result<(Vec<u8>, Slot)> {
+    let mut head = Vec::new();
+    loop {
+        let most = if homes.slots() == 1 { 1 } else { HEAD_BYTES - head.len() };
+        if (&mut *client).take(most as u64).read_buf(&mut head).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if homes.slots() == 1 {
+            return Ok((head, Slot::FIRST));
+        }
+        match domain(&head) {
+            Found::Domain(domain) => return Ok((head, homes.slot_of(&domain))),
+            // Its home says what is wrong.
+            Found::No => return Ok((head, Slot::FIRST)),
+            Found::More => {}
+        }
     }
 }
 
@@ -351,6 +391,7 @@ async fn reach(home: &HomeAt, stream: &PassedStream, shared: &Shared) -> io::Res
 async fn exchange(
     mut client: TcpStream,
     mut home: TcpStream,
+    head: &[u8],
     begun: &[u8],
     shared: &Shared,
 ) -> io::Result<()> {
@@ -358,8 +399,10 @@ async fn exchange(
     let Patience { stalled, idle, half_closed, .. } = shared.patience;
     let active = Active::new();
     let (from_client, mut to_client) = client.split();
-    let (from_home, to_home) = home.split();
+    let (from_home, mut to_home) = home.split();
     write(&mut to_client, begun, stalled).await?;
+    write(&mut to_home, head, stalled).await?;
+    shared.counters.to_home.fetch_add(head.len() as u64, Ordering::Relaxed);
     let up = pump(from_client, to_home, stalled, &active, &shared.counters.to_home);
     let down = pump(from_home, to_client, stalled, &active, &shared.counters.to_clients);
     tokio::pin!(up, down);

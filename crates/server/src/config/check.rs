@@ -1,6 +1,6 @@
 //! Checks of settings that their types cannot express.
 
-use super::{Config, Files, Mail, Web};
+use super::{ClusterRole, Config, Files, Mail, Web};
 use crate::span::Span;
 use crate::trouble::{Outcome, Trouble};
 
@@ -60,6 +60,7 @@ pub(super) fn check(config: &Config) -> Outcome {
     }
     check_files(&config.files, config.database.is_some())?;
     check_mail(config)?;
+    check_slots(config)?;
     let contact = &config.push.contact;
     if !(contact.is_empty() || contact.starts_with("mailto:") || contact.starts_with("https://")) {
         return Err(
@@ -102,6 +103,26 @@ fn check_files(files: &Files, has_server: bool) -> Outcome {
             .remedy("set database, or leave files.folder out and mount the other disk at DATA/files"));
     }
     crate::files::check(files)
+}
+
+/// Each home has some connections with PostgreSQL, which has a few hundred.
+const MOST_SLOTS: u8 = 64;
+
+fn check_slots(config: &Config) -> Outcome {
+    let cluster = &config.cluster;
+    if !(1..=MOST_SLOTS).contains(&cluster.slots) {
+        return Err(Trouble::new(format!("cluster.slots must be from 1 to {MOST_SLOTS}")));
+    }
+    if cluster.slot >= cluster.slots {
+        return Err(Trouble::new("cluster.slot must be smaller than cluster.slots")
+            .remedy("leave cluster.slot out: a node with several homes sets it for each of them"));
+    }
+    if cluster.slots > 1 && cluster.role == ClusterRole::Home && config.database.is_none() {
+        return Err(Trouble::new("cluster.slots needs a database of PostgreSQL")
+            .because("homes of several slots share one")
+            .remedy("set database, or leave cluster.slots out"));
+    }
+    Ok(())
 }
 
 fn check_mail(config: &Config) -> Outcome {

@@ -38,6 +38,19 @@ pub(crate) struct Loaded {
     pub settings: BTreeMap<String, (Value, Source)>,
 }
 
+impl Loaded {
+    /// A file with the settings that are not the defaults, for another process. `over`: dotted keys whose values are others there, or
+    /// None for the default.
+    pub(crate) fn file_with(&self, over: &[(&str, Option<Value>)]) -> String {
+        let replaced = |key: &str| over.iter().any(|(other, _)| *other == key);
+        let kept =
+            self.settings.iter().filter(|(key, (_, source))| *source != Source::Default && !replaced(key));
+        let kept = kept.map(|(key, (value, _))| (key.as_str(), value.clone()));
+        let others = over.iter().filter_map(|(key, value)| Some((*key, value.clone()?)));
+        nested(kept.chain(others)).to_string()
+    }
+}
+
 /// All layers of a configuration, so that tests need no process environment.
 #[derive(Debug, Default)]
 pub(crate) struct Layers {

@@ -23,8 +23,7 @@ pub(super) fn set(args: &UserSetPassword, loaded: &Loaded) -> Outcome {
     let refused = || Trouble::new(format!("{} got no password", args.user.user));
     let name = app_password_name(&args.name)
         .ok_or_else(|| refused().because("a name has 1 to 64 bytes, without control characters"))?;
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, &args.user.site)?;
+    let (store, site) = data_dir::open_site(loaded, None, &args.user.site)?;
     let user = data_dir::user(&*store, &site, &args.user.user)?;
     let password = match args.stdin {
         true => chosen()?,
@@ -78,8 +77,7 @@ fn credentials(store: &Sqlite, site: &Site, user: &UserRow) -> Outcome<AppCreden
 }
 
 pub(super) fn list(args: &UserOne, loaded: &Loaded) -> Outcome {
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, &args.site)?;
+    let (store, site) = data_dir::open_site(loaded, None, &args.site)?;
     let user = data_dir::user(&*store, &site, &args.user)?;
     let rows = wait(|done| store.app_passwords(user.id, done))?;
     if args.output.json {
@@ -96,8 +94,7 @@ pub(super) fn list(args: &UserOne, loaded: &Loaded) -> Outcome {
 
 pub(super) fn revoke(args: &UserRevokePassword, loaded: &Loaded) -> Outcome {
     let UserOne { site, user: id, output } = &args.user;
-    let store = data_dir::open_existing(loaded, None)?;
-    let site = data_dir::site(&*store, site)?;
+    let (store, site) = data_dir::open_site(loaded, None, site)?;
     let user = data_dir::user(&*store, &site, id)?;
     let done = wait(|done| store.revoke_app_password(user.id, args.number, By::Site, crate::now(), done))?;
     store.flush().map_err(data_dir::unreadable)?;

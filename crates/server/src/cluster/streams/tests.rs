@@ -27,6 +27,23 @@ struct Scene {
     streams: Streams,
 }
 
+/// The home of the only slot.
+struct One(Arc<Mutex<Option<HomeAt>>>);
+
+impl Homes for One {
+    fn slots(&self) -> u8 {
+        1
+    }
+
+    fn home(&self, _: Slot) -> Option<HomeAt> {
+        self.0.lock().expect("no panic").clone()
+    }
+
+    fn slot_of(&self, _: &str) -> Slot {
+        unreachable!("one slot needs no domain")
+    }
+}
+
 impl Scene {
     async fn new(patience: Patience, per_address: u32) -> Scene {
         let home = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -38,8 +55,7 @@ impl Scene {
         let places =
             Places { most: 64, per_address, is_exempt: Box::new(|_| false), taken: Mutex::default() };
         let shown = Arc::clone(&link);
-        let home_at = move || shown.lock().expect("no panic").clone();
-        let streams = bound.begin_with(places, patience, "proof".into(), home_at, &Handle::current());
+        let streams = bound.begin_with(places, patience, "proof".into(), One(shown), &Handle::current());
         Scene { front, home, link, streams }
     }
 
@@ -273,7 +289,7 @@ fn a_stream_ends_with_its_home() {
         let http = scene.link.lock().expect("no panic").clone().expect("a home").http;
         *scene.link.lock().expect("no panic") = Some(HomeAt { http, term: Term(2) });
         assert!(read_to_end(&mut client).await.is_empty());
-        let shown = scene.streams.shared.home.subscribe();
+        let shown = scene.streams.shared.known[0].subscribe();
         until(|| shown.borrow().as_ref().is_some_and(|home| home.term == Term(2))).await;
         // The link breaks, and does not come back.
         let (mut client, _alive, _) = scene.pair(b"<").await;
@@ -316,5 +332,60 @@ fn a_port_in_use_is_refused_and_a_successor_joins_it() {
         let refused = listen(address, false).expect_err("another server has it");
         assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
         assert_eq!(listen(address, true).expect("the successor").local_addr().expect("an address"), address);
+    });
+}
+
+/// A home for each of two slots.
+struct Two([HomeAt; 2]);
+
+impl Homes for Two {
+    fn slots(&self) -> u8 {
+        2
+    }
+
+    fn home(&self, slot: Slot) -> Option<HomeAt> {
+        self.0.get(usize::from(slot.0)).cloned()
+    }
+
+    fn slot_of(&self, domain: &str) -> Slot {
+        Slot(u8::from(domain == "garden.example"))
+    }
+}
+
+#[test]
+fn a_stream_goes_to_the_home_of_its_domain_with_all_its_bytes() {
+    run(async {
+        let mut homes = Vec::new();
+        for _ in 0..2 {
+            homes.push(TcpListener::bind("127.0.0.1:0").await.expect("a port"));
+        }
+        let at = |home: &TcpListener| HomeAt {
+            http: home.local_addr().expect("an address").to_string().into(),
+            term: Term(1),
+        };
+        let listener = listen("127.0.0.1:0".parse().expect("an address"), false).expect("a port");
+        let front = listener.local_addr().expect("an address");
+        let bound = Bound { listeners: vec![(listener, Peers::Servers)], addresses: vec![front] };
+        let places =
+            Places { most: 64, per_address: 64, is_exempt: Box::new(|_| false), taken: Mutex::default() };
+        let two = Two([at(&homes[0]), at(&homes[1])]);
+        let _streams = bound.begin_with(places, LONG, "proof".into(), two, &Handle::current());
+        for (slot, to) in [(1, "garden.example"), (0, "forum.example"), (0, "")] {
+            let head = format!("<?xml version='1.0'?><stream:stream to='{to}' version='1.0'>");
+            let mut client = TcpStream::connect(front).await.expect("the front accepts");
+            let (first, second) = head.split_at(30);
+            client.write_all(first.as_bytes()).await.expect("written");
+            client.write_all(second.as_bytes()).await.expect("written");
+            let (mut home, _) =
+                homes[slot].accept().await.expect("the front connects with the home of the site");
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                asked.push(home.read_u8().await.expect("a head"));
+            }
+            home.write_all(format!("{ACCEPTED}\r\n\r\n").as_bytes()).await.expect("written");
+            let mut got = vec![0; head.len()];
+            home.read_exact(&mut got).await.expect("the whole head of the client");
+            assert_eq!(String::from_utf8_lossy(&got), head);
+        }
     });
 }
