@@ -43,9 +43,20 @@ impl Client {
     }
 
     /// Says hello, and waits for the welcome.
-    pub(crate) fn signed_in(mut self, token: &str, device: &str, position: Option<&str>) -> Option<Client> {
+    pub(crate) fn signed_in(self, token: &str, device: &str, position: Option<&str>) -> Option<Client> {
+        self.signed_in_at("demo", token, device, position)
+    }
+
+    /// As [`signed_in`](Self::signed_in), at another site than the demo community.
+    pub(crate) fn signed_in_at(
+        mut self,
+        site: &str,
+        token: &str,
+        device: &str,
+        position: Option<&str>,
+    ) -> Option<Client> {
         self.say(json!({
-            "t": "hello", "v": 1, "site": "demo", "token": token,
+            "t": "hello", "v": 1, "site": site, "token": token,
             "device": format!("test-{device}"), "position": position,
         }))?;
         let welcome = self.next()?;

@@ -39,8 +39,10 @@ impl Answer {
 
 /// A member with a token, who sends plain requests.
 pub(crate) struct Member<'a> {
-    node: &'a Running,
-    token: String,
+    pub(crate) node: &'a Running,
+    /// The key.
+    pub(crate) site: String,
+    pub(crate) token: String,
 }
 
 impl Member<'_> {
@@ -63,7 +65,7 @@ impl Member<'_> {
     }
 
     fn create(&self, to: &str, name: &str, bytes: usize) -> Answer {
-        let told = format!("site {},user {},filename {}", base64("demo"), base64(to), base64(name));
+        let told = format!("site {},user {},filename {}", base64(&self.site), base64(to), base64(name));
         self.ask(
             "POST",
             "/v1/files",
@@ -130,7 +132,7 @@ pub(crate) fn base64(text: &str) -> String {
 }
 
 pub(crate) fn member<'a>(scratch: &Scratch, node: &'a Running, user: &str) -> Member<'a> {
-    Member { node, token: token(scratch, user) }
+    Member { node, site: "demo".into(), token: token(scratch, user) }
 }
 
 /// Anna and Ben, who have written to each other.
@@ -171,7 +173,7 @@ fn a_picture_goes_from_one_member_to_the_other() {
     assert_eq!(heard["files"][0]["id"], file["id"]);
 
     // Ben's browser has only the link.
-    let reader = Member { node: &node, token: String::new() };
+    let reader = Member { node: &node, site: "demo".into(), token: String::new() };
     let url = heard["files"][0]["url"].as_str().unwrap().to_owned();
     let got = reader.get(&url, &[]);
     assert_eq!((got.status, &got.body[..4]), (200, &b"\x89PNG"[..]));
@@ -235,7 +237,7 @@ fn a_backup_with_files_brings_them_back() {
     ));
 
     let node = Running::demo(&scratch);
-    let reader = Member { node: &node, token: String::new() };
+    let reader = Member { node: &node, site: "demo".into(), token: String::new() };
     let got = reader.get(&url, &[]);
     assert_eq!((got.status, &got.body[..]), (200, &b"Dear Ben"[..]), "links of before hold, too");
 }
@@ -308,7 +310,7 @@ fn a_refusal_has_a_reason() {
     refused(&stranger.create("u-anna", "x", 5), 404, "no_session");
     drop(Client::enter(&scratch, &node, "u-stranger"));
     refused(&stranger.create("u-anna", "x", 5), 403, "first_contact");
-    let forged = Member { node: &node, token: format!("{}x", bringer.token) };
+    let forged = Member { node: &node, site: "demo".into(), token: format!("{}x", bringer.token) };
     refused(&forged.create("u-ben", "x", 5), 401, "bad_token");
     let told = format!("site {},user {}", base64("nowhere"), base64("u-ben"));
     let length = ("Upload-Length", "5");
@@ -476,7 +478,7 @@ fn a_link_opens_one_file_of_one_site() {
     node.wait();
     drop(node);
     let node = Running::demo(&scratch);
-    assert_eq!(Member { node: &node, token: String::new() }.get(url, &[]).body, b"one");
+    assert_eq!(Member { node: &node, site: "demo".into(), token: String::new() }.get(url, &[]).body, b"one");
 }
 
 /// Each upload ends the other one on the server; the newer one continues.

@@ -34,6 +34,7 @@ mod rolling_upgrade;
 mod running;
 mod settings;
 mod sign_ins;
+mod slots;
 mod standby;
 mod stickers;
 mod take_over;

@@ -17,8 +17,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The directory of one test: data, run files, certificates. Removed when dropped.
 pub(crate) struct Scratch {
     path: PathBuf,
-    /// The setting `database` of each command.
-    database: Option<String>,
+    /// For each command.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Scratch {
@@ -27,7 +27,7 @@ impl Scratch {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("kith-test-{}-{number}-{name}", std::process::id()));
         fs::create_dir_all(path.join("run")).unwrap();
-        Scratch { path, database: None }
+        Scratch { path, variables: Vec::new() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -38,8 +38,13 @@ impl Scratch {
         self.path.join("data")
     }
 
+    /// A setting of each command.
+    pub(crate) fn set_variable(&mut self, name: &'static str, value: String) {
+        self.variables.push((name, value));
+    }
+
     pub(crate) fn set_database(&mut self, url: String) {
-        self.database = Some(url);
+        self.set_variable("KITH_DATABASE", url);
     }
 
     /// `kith` with the run files and the working directory of this test only.
@@ -49,7 +54,7 @@ impl Scratch {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("KITH_")) {
             command.env_remove(name);
         }
-        command.envs(self.database.iter().map(|url| ("KITH_DATABASE", url)));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 

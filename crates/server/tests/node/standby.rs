@@ -60,7 +60,14 @@ impl Homes {
         flags
     }
 
-    fn data(&self, name: &str) -> std::path::PathBuf {
+    /// A node with homes of several slots. It listens when this returns.
+    pub(crate) fn node_with_homes(&self, name: &str) -> Running {
+        let flags = self.flags_of_home(name, "shared-files");
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        Running::begin_at(&self.cluster.scratch, "serve", &self.data(name), &flags)
+    }
+
+    pub(crate) fn data(&self, name: &str) -> std::path::PathBuf {
         self.cluster.scratch.path().join(format!("home-{name}"))
     }
 
