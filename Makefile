@@ -9,6 +9,7 @@ export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
 HTTP ?= 127.0.0.1:8080
 DATA ?= ./data
+SLOTS ?= 1
 PREFIX ?= $(HOME)/.local
 SECONDS_EACH ?= $(or $(SECONDS),60)
 MILLION_DIR ?= $(or $(TMPDIR),/var/tmp)
@@ -30,9 +31,9 @@ run: widget/dist/kith.js ## Build everything quickly and start the demo communit
 	cargo build --locked --profile tryout --package server
 	"$(CARGO_TARGET_DIR)/tryout/kith" demo --http "$(HTTP)" --data "$(DATA)"
 
-cluster: widget/dist/kith.js ## Start NATS, PostgreSQL, two homes and two fronts on this machine, with the demo community (DATA=./data)
+cluster: widget/dist/kith.js ## Start NATS, PostgreSQL, two homes and two fronts on this machine, with the demo community (DATA=./data, SLOTS=1)
 	cargo build --locked --profile tryout --package server
-	KITH_BIN="$(CARGO_TARGET_DIR)/tryout/kith" scripts/cluster.sh "$(DATA)"
+	SLOTS="$(SLOTS)" KITH_BIN="$(CARGO_TARGET_DIR)/tryout/kith" scripts/cluster.sh "$(DATA)"
 
 install: widget/dist/kith.js ## Build everything fully optimised; install kith, its man pages and bash completions (PREFIX=~/.local)
 	cargo build --locked --release --package server

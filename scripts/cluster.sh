@@ -2,6 +2,7 @@
 # Starts NATS, PostgreSQL, two homes (one serves, one stands by) and two fronts on this machine, with the demo community. A process that ends is
 # started again after a second, as a service manager does. Ctrl-C stops all of them. $1: the directory of their data.
 #
+# SLOTS=4: sites in four slots, whose homes run on two nodes; the demo community is in the first slot. Needs PostgreSQL.
 # KITH_DATABASE=postgres://…: the homes are on this database. KITH_DATABASE=sqlite, or no PostgreSQL: one home with a SQLite file.
 # Ports: NATS_PORT, HOME_HTTP, STANDBY_HTTP, FRONT_A, FRONT_B. NAME.pid and NAME.log are in the directory.
 set -euo pipefail
@@ -90,6 +91,12 @@ elif [ -z "$database" ]; then
 		echo "Going on with a SQLite file, so no home stands by."
 	fi
 fi
+slots=${SLOTS:-1}
+if [ "$slots" -gt 1 ] && [ -z "$database" ]; then
+	echo "Several slots need PostgreSQL." >&2
+	exit 1
+fi
+export KITH_CLUSTER_SLOTS=$slots
 homes=("$home")
 of_homes=()
 if [ -n "$database" ]; then
@@ -100,6 +107,7 @@ fi
 
 keep nats "$nats" -c "$data/nats.conf"
 names=(home standby)
+[ "$slots" = 1 ] || names=(homes-a homes-b)
 for at in "${!homes[@]}"; do
 	name=${names[at]}
 	keep "$name" env "${of_homes[@]}" KITH_CLUSTER_NAME="$name" "$kith" demo --data "$data/$name" --http "${homes[at]}"
@@ -118,8 +126,8 @@ for front in "${fronts[@]}"; do echo "  http://$front"; done
 echo
 echo "The processes: $(cd "$data" && echo *.pid | sed 's/\.pid//g'). Kill one while you talk, e.g.:"
 echo
-echo "  kill -9 \$(cat $data/home.pid)"
+echo "  kill -9 \$(cat $data/${names[0]}.pid)"
 echo
-echo "It starts again after a second. Logs: $data/*.log. The links: $kith cluster status --data $data/home --watch"
+echo "It starts again after a second. Logs: $data/*.log. The cluster: $kith cluster status --data $data/${names[0]} --watch"
 echo "Stop all with Ctrl-C."
 wait
