@@ -32,6 +32,9 @@ const SETTINGS = {
   KITH_EDGE_WORKERS: '2',
 };
 
+/** The slot of the site, if there are several. */
+const SLOT = 1;
+
 /** After this time without a fault, a cluster that does not serve has not recovered. */
 const RECOVERS_MS = 60_000;
 
@@ -114,7 +117,7 @@ export class Cluster {
 
   /** A node that is not started yet, with its links to `servers` of NATS and to PostgreSQL. */
   async #node(name, servers, secret) {
-    const { homes, database, smallDisks } = this.topology;
+    const { homes, database, slots, smallDisks } = this.topology;
     const isHome = name.startsWith('home');
     const settings = { ...SETTINGS };
     const flags = [];
@@ -127,6 +130,7 @@ export class Cluster {
       settings.KITH_CLUSTER_NAME = name;
       settings.KITH_CLUSTER_SECRET_FILE = secret;
       flags.push('--role', isHome ? 'home' : 'front');
+      if (slots) settings.KITH_CLUSTER_SLOTS = String(slots);
     }
     if (!isHome) return node;
     if (database === 'postgres') settings.KITH_DATABASE = await this.#database(name);
@@ -187,7 +191,8 @@ export class Cluster {
 
   /** Adds the site of the members. */
   async #settle(home) {
-    const site = JSON.parse(await home.command('site', 'add', SITE, '--mode', 'open', '--json'));
+    const slot = this.topology.slots ? ['--slot', String(SLOT)] : [];
+    const site = JSON.parse(await home.command('site', 'add', SITE, '--mode', 'open', '--json', ...slot));
     this.secret = site.secret;
     await home.command('site', 'set', SITE, 'requests.on=false', 'trust.on=false', 'raid.new_per_minute=0');
   }
@@ -224,11 +229,48 @@ export class Cluster {
     if (target !== 'home' && target !== 'standby') return this.processes.get(target);
     const { homes } = this;
     if (homes.length === 1) return homes[0];
+    if (this.topology.slots) {
+      const name = (await this.#slots())?.[SLOT].home;
+      const serving = homes.find(home => home.name === name) ?? homes[0];
+      return target === 'home' ? serving : homes.find(home => home !== serving);
+    }
     const ready = await Promise.all(
       homes.map(async home => home.isRunning && (await home.get('/readyz'))?.ok),
     );
     const serving = homes[Math.max(0, ready.indexOf(true))];
     return target === 'home' ? serving : homes.find(home => home !== serving);
+  }
+
+  /** The slots, as a node with homes sees them. */
+  async #slots() {
+    for (const home of this.homes) {
+      const answer = home.isRunning && (await home.get('/cluster'));
+      const state = answer?.ok && (await answer.json());
+      if (state?.slots) return state.slots;
+    }
+  }
+
+  /** The number of the process that is the home of the site's slot, or stands by for it. */
+  async #processOfSlot() {
+    return until('the process of a slot', async () => {
+      const answers = await Promise.all(this.homes.map(home => home.isRunning && home.get('/cluster')));
+      for (const [at, answer] of answers.entries()) {
+        const row = answer?.ok && (await answer.json()).slots?.[SLOT];
+        if (row?.pid && row.home === this.homes[at].name) return row.pid;
+      }
+    });
+  }
+
+  /** What an operator does before the machine of a node is shut down. */
+  async #drained(node) {
+    await node.command('cluster', 'drain');
+    const isDrained = async () => {
+      const slots = await node.get('/cluster').then(answer => answer?.ok && answer.json());
+      return slots && slots.slots.every(slot => slot.pid === null);
+    };
+    await until(`${node.name} to be drained`, isDrained);
+    await node.stop();
+    await node.start();
   }
 
   /**
@@ -260,6 +302,13 @@ export class Cluster {
       await this.#failOver(lasts);
       return [];
     }
+    if (target === 'slot') {
+      const pid = await this.#processOfSlot();
+      signal(pid, kind === 'kill' ? 'SIGKILL' : 'SIGSTOP');
+      await pause(lasts);
+      signal(pid, 'SIGCONT');
+      return [];
+    }
     const process = await this.#processOf(target);
     switch (kind) {
       case 'kill':
@@ -286,7 +335,8 @@ export class Cluster {
         return isOver ? this.nodes.map(({ name }) => name) : [];
       }
       case 'drain':
-        await process.command('cluster', 'drain');
+        if (this.topology.slots) await this.#drained(process);
+        else await process.command('cluster', 'drain');
         return [];
       case 'take over':
         await process.takeOver().catch(error => {
@@ -299,11 +349,17 @@ export class Cluster {
     return [process.name];
   }
 
-  /** Waits until the home serves and each front has a link. */
+  /** Waits until each slot has its home, and each front all links. */
   async recovered() {
     const missing = async () => {
+      if (this.topology.slots) {
+        const slots = await this.#slots();
+        const isPlaced = slots?.every(slot => slot.home !== null && slot.home === slot.wanted);
+        if (!isPlaced) return this.homes;
+      }
       const serve = await Promise.all(this.nodes.map(async node => [node, await node.serves()]));
       const away = serve.filter(([, serves]) => !serves).map(([node]) => node);
+      if (this.topology.slots) return away;
       const standbys = away.filter(node => this.homes.includes(node) && node.isRunning);
       if (standbys.length === this.homes.length - 1) return away.filter(node => !standbys.includes(node));
       return away;
@@ -344,5 +400,14 @@ export class Cluster {
     for (const [name, disk] of this.disks) await disk.unmount(keep && join(this.root, `${name}.data`));
     for (const links of this.links.values()) for (const link of links) await link.close();
     if (!keep) await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+/** The process may have ended already. */
+function signal(pid, name) {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
   }
 }

@@ -4,13 +4,14 @@ import { Random } from './random.mjs';
 
 /**
  * The topologies that a run goes through, by name. Of several homes one serves, and the others stand by. Without fronts, the
- * node runs alone.
+ * node runs alone. With slots, each home is a node with a process for each of its slots.
  */
 export const TOPOLOGIES = {
   single: { homes: 1, fronts: 0, nats: 0, database: 'sqlite' },
   sqlite: { homes: 1, fronts: 2, nats: 1, database: 'sqlite' },
   postgres: { homes: 1, fronts: 2, nats: 1, database: 'postgres' },
   standby: { homes: 2, fronts: 2, nats: 1, database: 'postgres' },
+  slots: { homes: 2, fronts: 2, nats: 1, database: 'postgres', slots: 3 },
   replicated: { homes: 2, fronts: 2, nats: 3, database: 'postgres', replica: true },
 };
 
@@ -35,12 +36,16 @@ const DELAYS = [50, 400];
 /** How far a clock jumps, in milliseconds, ahead or back. */
 const JUMPS = [5_000, 2 * 86_400_000];
 
-/** All kinds of faults with their targets. `home` is the home that serves at that moment. */
-export function possibleFaults({ homes, fronts, nats, database, replica, smallDisks, clocks }) {
+/**
+ * All kinds of faults with their targets. `home` is the node with the home that serves at that moment, and `slot` its process for the
+ * slot of the site.
+ */
+export function possibleFaults({ homes, fronts, nats, database, slots, replica, smallDisks, clocks }) {
   const numbered = (name, count) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
   const processes = [
     'home',
     ...(homes > 1 ? ['standby'] : []),
+    ...(slots ? ['slot'] : []),
     ...numbered('front', fronts),
     ...numbered('nats', nats),
   ];
@@ -123,7 +128,7 @@ export function groupOf({ kind, target }) {
 
 /** Only nodes have a clock of their own. */
 function hasClock(target) {
-  return !target.startsWith('nats');
+  return !target.startsWith('nats') && target !== 'slot';
 }
 
 /** Seconds are as likely as hours and days: the logarithm is spread evenly. */

@@ -285,14 +285,15 @@ export class Node extends Program {
     return fetch(`http://${this.http}${path}`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
   }
 
-  /** Does it serve members, as the home or with a link to the home? */
+  /** Does it serve members, as the home or with links to all homes? */
   async serves() {
     if (!this.isRunning) return false;
     const ready = await this.get('/readyz');
     if (!ready?.ok) return false;
     if (!this.flags.includes('front')) return true;
     const metrics = await this.get('/metrics');
-    return metrics !== undefined && /^kith_cluster_linked\{slot="0"\} 1$/m.test(await metrics.text());
+    const links = (await metrics?.text())?.match(/^kith_cluster_linked\{slot="\d+"\} [01]$/gm) ?? [];
+    return links.length > 0 && links.every(link => link.endsWith(' 1'));
   }
 
   /** Another process takes the connections over. */
