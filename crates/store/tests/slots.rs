@@ -332,7 +332,7 @@ fn a_node_that_leaves_is_no_member_and_still_sees_the_slots() {
 
 #[test]
 fn a_command_finds_the_slot_of_a_site_by_its_key_and_its_domain() {
-    let url = postgres::empty_database("sites-of-slots");
+    let url = postgres::empty_database("sites_of_slots");
     assert_eq!(used_slots(&url, 4).expect("it answers"), []);
     let find = |by| find_site(&url, 4, by).expect("it answers");
     assert_eq!(find(SiteBy::Key("forum")), None);

@@ -66,12 +66,12 @@ impl Slots {
         state["slots"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Waits until each slot has its home where `is_right` says.
-    fn settled(&self, node: &str, is_right: impl Fn(usize, &Value) -> bool) -> Vec<Value> {
+    /// Waits until `is_right` says so of all slots.
+    fn settled(&self, node: &str, is_right: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         let begin = Instant::now();
         loop {
             let rows = self.rows(node);
-            if !rows.is_empty() && rows.iter().enumerate().all(|(slot, row)| is_right(slot, row)) {
+            if !rows.is_empty() && is_right(&rows) {
                 return rows;
             }
             assert!(begin.elapsed() < 2 * PATIENCE, "{rows:#?}");
@@ -79,8 +79,17 @@ impl Slots {
         }
     }
 
-    fn placed(&self, node: &str) -> Vec<Value> {
-        self.settled(node, |_, row| row["home"].is_string() && row["home"] == row["wanted"])
+    /// Waits until each of these nodes has homes, and each home is where it shall be.
+    fn placed(&self, nodes: &[&str]) -> Vec<Value> {
+        self.settled(nodes[0], |rows| {
+            rows.iter().all(|row| row["home"].is_string() && row["home"] == row["wanted"])
+                && nodes.iter().all(|node| rows.iter().any(|row| row["home"] == *node))
+        })
+    }
+
+    /// Waits until all homes are on one node.
+    fn all_at(&self, node: &str) {
+        self.settled(node, |rows| rows.iter().all(|row| row["home"] == node));
     }
 }
 
@@ -108,9 +117,7 @@ fn talk(from: &mut Client, to: &mut Client, name: &str, body: &str) {
 fn sites_of_several_slots_share_fronts_and_the_death_of_a_home_concerns_its_own_slot() {
     let slots = Slots::new("slots-deaths");
     let (mut a, b) = (slots.node("a"), slots.node("b"));
-    let rows = slots.placed("a");
-    let has = |rows: &[Value], node: &str| rows.iter().filter(|row| row["home"] == node).count();
-    assert!(has(&rows, "a") >= 1 && has(&rows, "b") >= 1, "both nodes have homes: {rows:#?}");
+    let rows = slots.placed(&["a", "b"]);
     let (left, right) = (slots.front("left"), slots.front("right"));
     let mut pairs: Vec<(Client, Client)> =
         (0..SLOTS).map(|slot| (slots.enter(&left, slot, "anna"), slots.enter(&right, slot, "tom"))).collect();
@@ -119,7 +126,6 @@ fn sites_of_several_slots_share_fronts_and_the_death_of_a_home_concerns_its_own_
     }
 
     // One home: the others do not notice.
-    let rows = slots.placed("a");
     let dead = rows.iter().position(|row| row["home"] == "a").unwrap();
     kill(&rows[dead]["pid"]);
     for (slot, (anna, tom)) in pairs.iter_mut().enumerate() {
@@ -133,15 +139,14 @@ fn sites_of_several_slots_share_fronts_and_the_death_of_a_home_concerns_its_own_
     // A node with its homes: the other one takes all slots.
     a.signal("KILL");
     a.wait();
-    slots.settled("b", |_, row| row["home"] == "b");
+    slots.all_at("b");
     for (anna, tom) in &mut pairs {
         talk(anna, tom, "tom", "all on one node");
     }
 
     // It comes back, and slots move to it one after the other, with all connections.
     let again = slots.node("a");
-    let rows = slots.placed("b");
-    assert!(has(&rows, "a") >= 1, "{rows:#?}");
+    slots.placed(&["b", "a"]);
     for (anna, tom) in &mut pairs {
         talk(anna, tom, "tom", "on two nodes again");
         let bodies: Vec<String> = anna
@@ -160,17 +165,17 @@ fn sites_of_several_slots_share_fronts_and_the_death_of_a_home_concerns_its_own_
 fn an_operator_pins_a_site_to_a_node_and_drains_a_node() {
     let slots = Slots::new("slots-operator");
     let (_a, b) = (slots.node("a"), slots.node("b"));
-    slots.placed("a");
+    slots.placed(&["a", "b"]);
     let front = slots.front("front");
     let (mut anna, mut tom) = (slots.enter(&front, 1, "anna"), slots.enter(&front, 1, "tom"));
     for (round, node) in ["a", "b", "a"].into_iter().enumerate() {
         let said = slots.say(&format!("cluster pin {node} --site {}", site(1)));
         assert!(said.contains(&format!("slot 1 goes to {node}")), "{said}");
-        slots.settled("a", |slot, row| slot != 1 || row["home"] == node && row["pinned"] == node);
+        slots.settled("a", |rows| rows[1]["home"] == node && rows[1]["pinned"] == node);
         talk(&mut anna, &mut tom, "tom", &format!("pinned to {node} in round {round}"));
     }
     slots.say(&format!("cluster unpin --site {}", site(1)));
-    slots.settled("a", |_, row| row["pinned"].is_null());
+    slots.settled("a", |rows| rows.iter().all(|row| row["pinned"].is_null()));
 
     let secret = slots.homes.cluster.secret.display().to_string();
     let said = slots.say(&format!(
@@ -178,7 +183,7 @@ fn an_operator_pins_a_site_to_a_node_and_drains_a_node() {
         slots.homes.data("b").display()
     ));
     assert!(said.contains("another node"), "{said}");
-    slots.settled("a", |_, row| row["home"] == "a");
+    slots.all_at("a");
     talk(&mut anna, &mut tom, "tom", "after the drain");
     let alone = slots.homes.command(&["cluster", "drain"], "a").unwrap_err();
     assert!(alone.contains("no other node"), "{alone}");
@@ -189,7 +194,7 @@ fn an_operator_pins_a_site_to_a_node_and_drains_a_node() {
 fn requests_of_a_site_reach_the_home_of_its_slot_through_any_front() {
     let slots = Slots::new("slots-requests");
     let _a = slots.node("a");
-    slots.placed("a");
+    slots.placed(&["a"]);
     let front = slots.front("front");
     for slot in 0..SLOTS {
         let mut anna = slots.enter(&front, slot, "anna");
