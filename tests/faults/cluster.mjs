@@ -192,6 +192,7 @@ export class Cluster {
   /** Adds the site of the members. */
   async #settle(home) {
     const slot = this.topology.slots ? ['--slot', String(SLOT)] : [];
+    if (this.topology.slots) await until('a home', async () => (await this.#slots())?.[SLOT].home ?? false);
     const site = JSON.parse(await home.command('site', 'add', SITE, '--mode', 'open', '--json', ...slot));
     this.secret = site.secret;
     await home.command('site', 'set', SITE, 'requests.on=false', 'trust.on=false', 'raid.new_per_minute=0');

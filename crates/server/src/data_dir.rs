@@ -138,7 +138,8 @@ fn open_slot(loaded: &Loaded, url_port: Option<u16>, slot: Slot) -> Outcome<Arc<
     }
     // A running node knows its own schema only, so a command must not migrate the database.
     let is_served = match &loaded.config.database {
-        _ if DataLock::is_held(&dir) => true,
+        // A node with homes holds its directory, whatever the state of a slot.
+        _ if several_slots(loaded).is_none() && DataLock::is_held(&dir) => true,
         Some(url) => Lease::home_of(url, slot).map_err(unusable_server)?.is_some(),
         None => false,
     };

@@ -9,6 +9,10 @@ use std::cmp::Reverse;
 use chat::Slot;
 use ring::digest::{Context, SHA256};
 
+/// All slots have had the same homes for so long, in milliseconds, before one of them moves because the operator wants it, or because
+/// its node leaves; and before one moves only for equal shares. A member whose home has just moved shall not wait again.
+const CALM_MS: u64 = 1_000;
+const LEVEL_MS: u64 = 10_000;
 /// A node that is not the first choice waits so long, for each node before it, until it serves a slot without a home.
 const TURN_MS: u64 = 1_000;
 
@@ -74,15 +78,17 @@ pub(super) fn assign<'a>(nodes: &[&'a str], slots: &[SlotView<'_>]) -> Vec<Optio
     }
 }
 
-/// What the node `me` does now. `is_calm`: each slot has had the same home for some time, so one slot may move.
-pub(super) fn steps(me: &str, nodes: &[&str], slots: &[SlotView<'_>], is_calm: bool) -> Vec<Step> {
+/// What the node `me` does now. `calm`: all slots have had the same homes for so long, in milliseconds.
+pub(super) fn steps(me: &str, nodes: &[&str], slots: &[SlotView<'_>], calm: u64) -> Vec<Step> {
     let wanted = assign(nodes, slots);
     let moves = |at: usize| {
         let (slot, to) = (&slots[at], wanted[at]?);
-        (slot.home.is_some_and(|home| home != to) && slot.ready.contains(&to)).then_some(to)
+        let is_urgent = slot.pinned == Some(to) || slot.home.is_some_and(|home| !nodes.contains(&home));
+        let is_due = calm >= if is_urgent { CALM_MS } else { LEVEL_MS };
+        (is_due && slot.home.is_some_and(|home| home != to) && slot.ready.contains(&to)).then_some(to)
     };
     // Every node sees the same first one, so slots move one after the other in the whole cluster.
-    let next = (0..slots.len()).find(|at| moves(*at).is_some()).filter(|_| is_calm);
+    let next = (0..slots.len()).find(|at| moves(*at).is_some());
     let mut steps = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
         let number = Slot(at as u8);
@@ -204,11 +210,11 @@ mod tests {
         let nodes = ["a", "b"];
         let first = assign(&nodes, &without_pins(1))[0].expect("there are nodes");
         let other = if first == "a" { "b" } else { "a" };
-        assert_eq!(steps(first, &nodes, &without_pins(1), false), [Step::Start(Slot(0))]);
-        assert_eq!(steps(other, &nodes, &without_pins(1), false), []);
+        assert_eq!(steps(first, &nodes, &without_pins(1), 0), [Step::Start(Slot(0))]);
+        assert_eq!(steps(other, &nodes, &without_pins(1), 0), []);
         let waited = [SlotView { without_home: 2 * TURN_MS, ..SlotView::default() }];
-        assert_eq!(steps(other, &nodes, &waited, false), [Step::Start(Slot(0))], "the first choice is dead");
-        assert_eq!(steps("c", &nodes, &waited, false), [], "a node that leaves starts nothing");
+        assert_eq!(steps(other, &nodes, &waited, 0), [Step::Start(Slot(0))], "the first choice is dead");
+        assert_eq!(steps("c", &nodes, &waited, 0), [], "a node that leaves starts nothing");
     }
 
     #[test]
@@ -216,13 +222,21 @@ mod tests {
         let nodes = ["a", "b"];
         let pinned = |home| SlotView { pinned: Some("b"), ..home };
         let alone = [pinned(at_home("a", &["a"], true))];
-        assert_eq!(steps("a", &nodes, &alone, true), []);
+        assert_eq!(steps("a", &nodes, &alone, CALM_MS), []);
         let both = [pinned(at_home("a", &["a", "b"], true))];
-        assert_eq!(steps("a", &nodes, &both, true), [Step::Give { slot: Slot(0), to: "b".into() }]);
-        assert_eq!(steps("a", &nodes, &both, false), [], "another slot has just moved");
+        assert_eq!(steps("a", &nodes, &both, CALM_MS), [Step::Give { slot: Slot(0), to: "b".into() }]);
+        assert_eq!(steps("a", &nodes, &both, CALM_MS - 1), [], "another slot has just moved");
         let moved = [pinned(at_home("b", &["a", "b"], true))];
-        assert_eq!(steps("a", &nodes, &moved, true), [Step::Stop(Slot(0))]);
-        assert_eq!(steps("b", &nodes, &moved, true), []);
+        assert_eq!(steps("a", &nodes, &moved, CALM_MS), [Step::Stop(Slot(0))]);
+        assert_eq!(steps("b", &nodes, &moved, CALM_MS), []);
+    }
+
+    #[test]
+    fn a_slot_moves_for_equal_shares_only_after_a_longer_calm() {
+        let ready = || at_home("a", &["a", "b"], true);
+        let slots = [ready(), ready()];
+        assert_eq!(steps("a", &["a", "b"], &slots, LEVEL_MS - 1), []);
+        assert_eq!(steps("a", &["a", "b"], &slots, LEVEL_MS).len(), 1);
     }
 
     #[test]
@@ -231,7 +245,7 @@ mod tests {
         let pinned = |home| SlotView { pinned: Some("b"), ..at_home(home, &["a", "b"], true) };
         let slots = [pinned("b"), pinned("a"), pinned("a")];
         assert_eq!(
-            steps("a", &nodes, &slots, true),
+            steps("a", &nodes, &slots, CALM_MS),
             [Step::Stop(Slot(0)), Step::Give { slot: Slot(1), to: "b".into() }]
         );
     }
@@ -239,8 +253,8 @@ mod tests {
     #[test]
     fn a_node_that_leaves_gives_everything_away() {
         let slots = [at_home("a", &["a", "b"], true), at_home("a", &["a", "b"], true)];
-        assert_eq!(steps("a", &["b"], &slots, true), [Step::Give { slot: Slot(0), to: "b".into() }]);
-        assert_eq!(steps("a", &[], &slots, true), [], "nobody takes it");
+        assert_eq!(steps("a", &["b"], &slots, CALM_MS), [Step::Give { slot: Slot(0), to: "b".into() }]);
+        assert_eq!(steps("a", &[], &slots, CALM_MS), [], "nobody takes it");
     }
 
     #[test]

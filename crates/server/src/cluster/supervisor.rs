@@ -35,8 +35,6 @@ use crate::{data_dir, print_with};
 const LOOK: Duration = Duration::from_millis(250);
 /// After an outage of PostgreSQL the homes have so much time to renew their leases, which may have ended meanwhile.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// All slots have had the same homes for so long before one of them moves.
-const CALM: Duration = Duration::from_secs(1);
 /// Between two starts of a process for one slot: grows from the first to the second while the process ends at once.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
 /// A process that has run for so long did start.
@@ -205,10 +203,10 @@ impl Supervisor<'_> {
             .zip(&homes)
             .map(|((slot, seen), home)| slot.view(seen, home, now))
             .collect();
-        let is_calm = now.duration_since(self.calm_since) >= CALM;
+        let calm = now.duration_since(self.calm_since).as_millis() as u64;
         let steps = match now < self.patient_until {
             true => Vec::new(),
-            false => steps(&self.name, &nodes, &views, is_calm),
+            false => steps(&self.name, &nodes, &views, calm),
         };
         self.seen.see(status(&self.name, &look, &nodes, &views, &self.slots));
         steps.into_iter().for_each(|step| self.carry_out(step, now));
@@ -239,7 +237,9 @@ impl Supervisor<'_> {
                 }
             }
             Step::Give { slot, to } => {
-                if let Some(child) = &mut self.slots[usize::from(slot.0)].child {
+                if let Some(child) = &self.slots[usize::from(slot.0)].child
+                    && !child.gives()
+                {
                     tracing::info!(slot = slot.0, to, "this slot moves");
                     child.give_away(slot, &to, &self.commands);
                     // The next one waits for this one.

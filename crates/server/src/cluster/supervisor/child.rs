@@ -6,8 +6,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chat::Slot;
 use rustix::process::{Pid, Signal, kill_process};
@@ -36,6 +38,8 @@ pub(super) struct Child {
     process: std::process::Child,
     begun: Instant,
     is_asked_to_end: bool,
+    /// It was asked to give its role away, and has not refused.
+    gives: Arc<AtomicBool>,
 }
 
 impl ChildStart<'_> {
@@ -44,7 +48,7 @@ impl ChildStart<'_> {
         let process = self.spawn().map_err(|error| {
             Trouble::new(format!("cannot start the process of slot {}", self.slot.0)).because(error)
         })?;
-        Ok(Child { process, begun: Instant::now(), is_asked_to_end: false })
+        Ok(Child { process, begun: Instant::now(), is_asked_to_end: false, gives: Arc::default() })
     }
 
     fn spawn(&self) -> std::io::Result<std::process::Child> {
@@ -126,7 +130,7 @@ impl Child {
         self.process.id()
     }
 
-    pub(super) fn age(&self, now: Instant) -> std::time::Duration {
+    pub(super) fn age(&self, now: Instant) -> Duration {
         now.duration_since(self.begun)
     }
 
@@ -157,14 +161,23 @@ impl Child {
         }
     }
 
+    pub(super) fn gives(&self) -> bool {
+        self.gives.load(Ordering::Relaxed)
+    }
+
     /// Asks the home to give its role to the process of another node. Returns at once.
     pub(super) fn give_away(&self, slot: Slot, to: &str, commands: &str) {
         let pid = self.pid();
-        let (to, commands) = (to.to_owned(), commands.to_owned());
+        let (to, commands, gives) = (to.to_owned(), commands.to_owned(), Arc::clone(&self.gives));
+        gives.store(true, Ordering::Relaxed);
         thread::spawn(move || {
-            let Some(home) = run_file::running().into_iter().find(|node| node.pid == pid) else { return };
-            if let Err(trouble) = hand_over::ask(home.http_from_here(), Some(&to), &commands) {
-                tracing::warn!(slot = slot.0, to, "a slot stays: {trouble}");
+            let home = run_file::running().into_iter().find(|node| node.pid == pid);
+            let asked = home.map(|home| hand_over::ask(home.http_from_here(), Some(&to), &commands));
+            // It reads the list of standbys once a second, so it may not know the new one yet.
+            if !matches!(asked, Some(Ok(_))) {
+                gives.store(false, Ordering::Relaxed);
+                let why = asked.and_then(Result::err).map(|trouble| trouble.to_string());
+                tracing::debug!(slot = slot.0, to, why, "a slot stays for now");
             }
         });
     }
