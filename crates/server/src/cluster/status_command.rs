@@ -161,8 +161,7 @@ fn homes_of_slots(text: &mut String, state: &Value) {
         let ready = names(&slot["ready"]);
         let standby = ready.iter().filter(|name| slot["home"] != name.as_str()).count();
         let pinned = if slot["pinned"].is_string() { "pinned" } else { "" };
-        writeln!(
-            text,
+        let row = format!(
             "{:<5} {:<28} {:>14} {:>7}.{} {standby:>7}  {:<28} {pinned}",
             slot["slot"].as_u64().unwrap_or_default(),
             word(&slot["home"]),
@@ -170,8 +169,8 @@ fn homes_of_slots(text: &mut String, state: &Value) {
             left / 1_000,
             left % 1_000 / 100,
             word(&slot["wanted"]),
-        )
-        .expect("a String takes all");
+        );
+        writeln!(text, "{}", row.trim_end()).expect("a String takes all");
     }
 }
 

@@ -380,6 +380,8 @@ fn status(name: &str, look: &Look, nodes: &[&str], views: &[SlotView<'_>], slots
             })
         },
     );
+    let mut nodes = nodes.to_vec();
+    nodes.sort_unstable();
     json!({ "role": "homes", "name": name, "nodes": nodes, "slots": rows.collect::<Vec<_>>() })
 }
 
