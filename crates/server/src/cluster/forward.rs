@@ -79,23 +79,28 @@ async fn pass_on(
     }
 }
 
-/// The slot of the site that a request names. The first slot answers for a site that no slot has.
+/// The slot of the site that a request names. The first slot answers for a site that no slot has. While a slot has not published its
+/// sites yet, nobody knows that.
 async fn slot_of(fronts: &Fronts, request: Request) -> Result<(Slot, Request), Response> {
     if fronts.iter().len() == 1 {
         return Ok((Slot::FIRST, request));
     }
     let sites = fronts.sites();
-    let of_key = |key: &str| sites.by_key(key).map_or(Slot::FIRST, |site| site.id.slot());
+    let of_key = |key: &str| match sites.by_key(key) {
+        Some(site) => Some(site.id.slot()),
+        None => sites.is_complete().then_some(Slot::FIRST),
+    };
     match site_of(request.uri(), request.headers()) {
         SiteOf::Number(site) => Ok((site.slot(), request)),
-        SiteOf::Key(key) => Ok((of_key(&key), request)),
+        SiteOf::Key(key) => Ok((of_key(&key).ok_or_else(away)?, request)),
         SiteOf::No => Ok((Slot::FIRST, request)),
         SiteOf::Body => {
             let (head, body) = request.into_parts();
             let Ok(body) = axum::body::to_bytes(body, ICE_BYTES).await else {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE.into_response());
             };
-            let slot = key_in_body(&body).map_or(Slot::FIRST, |key| of_key(&key));
+            let slot = key_in_body(&body).map_or(Some(Slot::FIRST), |key| of_key(&key));
+            let slot = slot.ok_or_else(away)?;
             Ok((slot, Request::from_parts(head, Body::from(body))))
         }
     }
