@@ -22,8 +22,8 @@ pub fn find_site(url: &str, slots: u8, by: SiteBy<'_>) -> Result<Option<Slot>, O
         SiteBy::Key(key) => (BY_KEY, key),
         SiteBy::Domain(domain) => (BY_DOMAIN, domain),
     };
-    for slot in used_slots(url, slots)? {
-        let (place, db) = connect(url, slot)?;
+    for slot in (0..slots).map(Slot) {
+        let Some((place, db)) = connect(url, slot)? else { continue };
         let rows = db.ask(sql, [value]).map_err(|error| sqlite::failed_at(&place, error.into()))?;
         if !rows.is_empty() {
             return Ok(Some(slot));
@@ -36,17 +36,18 @@ pub fn find_site(url: &str, slots: u8, by: SiteBy<'_>) -> Result<Option<Slot>, O
 pub fn used_slots(url: &str, slots: u8) -> Result<Vec<Slot>, OpenError> {
     let mut used = Vec::new();
     for slot in (0..slots).map(Slot) {
-        let (place, db) = connect(url, slot)?;
-        let version = migrate::postgres_version(&db).map_err(|error| sqlite::failed_at(&place, error))?;
-        if version > 0 {
+        if connect(url, slot)?.is_some() {
             used.push(slot);
         }
     }
     Ok(used)
 }
 
-fn connect(url: &str, slot: Slot) -> Result<(Place, postgres::Connection), OpenError> {
+/// None: the slot has no tables.
+fn connect(url: &str, slot: Slot) -> Result<Option<(Place, postgres::Connection)>, OpenError> {
     let place = Place::parse(url, slot).map_err(|why| OpenError::Address { why })?;
-    let db = postgres::Connection::open(&place).map_err(|error| sqlite::failed_at(&place, error.into()))?;
-    Ok((place, db))
+    let failed = |error| sqlite::failed_at(&place, error);
+    let db = postgres::Connection::open(&place).map_err(|error| failed(error.into()))?;
+    let version = migrate::postgres_version(&db).map_err(failed)?;
+    Ok((version > 0).then_some((place, db)))
 }

@@ -78,7 +78,7 @@ pub(super) fn assign<'a>(nodes: &[&'a str], slots: &[SlotView<'_>]) -> Vec<Optio
     }
 }
 
-/// What the node `me` does now. `calm`: all slots have had the same homes for so long, in milliseconds.
+/// Decides the changes on the node `me`. `calm`: the time since the last change of a home, in milliseconds.
 pub(super) fn steps(me: &str, nodes: &[&str], slots: &[SlotView<'_>], calm: u64) -> Vec<Step> {
     let wanted = assign(nodes, slots);
     let moves = |at: usize| {

@@ -126,6 +126,7 @@ impl Request<'_> {
     /// With the fields for an authorization alone.
     pub(super) fn authorization(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
+        // The first line is the request line.
         let fields = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
         for (_, value) in fields.filter(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
             if let Ok(value) = HeaderValue::from_str(value.trim()) {

@@ -309,7 +309,7 @@ fn home(slot: &store::SlotState) -> Option<String> {
     is_held.then(|| name_of_holder(&slot.lease.holder).to_owned())
 }
 
-/// What the answers over HTTP need.
+/// The state of a supervisor for its answers over HTTP.
 struct Seen {
     name: String,
     access: MetricsAccess,

@@ -109,16 +109,16 @@ impl ChildStart<'_> {
             ("xmpp.listen_tls", listen(&xmpp.listen_tls, for_clients)),
             ("xmpp.s2s_listen", listen(&xmpp.s2s_listen, true)),
             ("xmpp.component_listen", listen(&xmpp.component_listen, true)),
-            ("files.folder", folder(config, self.slot).and_then(path)),
+            ("files.folder", path(folder(config, self.slot))),
             ("files.bucket_prefix", text(prefix(&config.files.bucket_prefix, self.slot))),
         ])
     }
 }
 
 /// The first slot has the files of a cluster with one home.
-fn folder(config: &Config, slot: Slot) -> Option<PathBuf> {
+fn folder(config: &Config, slot: Slot) -> PathBuf {
     let all = files::folder(config);
-    Some(if slot == Slot::FIRST { all } else { all.join(format!("slot-{}", slot.0)) })
+    if slot == Slot::FIRST { all } else { all.join(format!("slot-{}", slot.0)) }
 }
 
 fn prefix(all: &str, slot: Slot) -> String {
