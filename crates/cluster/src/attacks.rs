@@ -332,6 +332,32 @@ fn a_session_that_has_missed_something_is_told_so_when_its_front_reads_again() {
     assert!(events.len() > 60_000, "what was queued before arrives: {}", events.len());
 }
 
+/// Each of its resumes was once taken for one from before, so the home read its changes again and again.
+#[test]
+fn a_client_that_uses_one_number_for_each_resume_is_told_once_that_its_resume_was_from_before() {
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    let resume = || Request::new(1, sign_in::Command::Resume { position: None });
+    let told = |scene: &mut Scene| {
+        scene.settle();
+        let events = scene.fronts[0].1.take();
+        let is_behind = |event: &Event| matches!(event, Event::Session(SessionEvent::Behind));
+        let is_changes = |event: &Event| matches!(event, Event::Session(SessionEvent::Changes(_)));
+        let count = |is: &dyn Fn(&Event) -> bool| events.iter().filter(|(_, it)| is(&it.event)).count();
+        (count(&is_behind), count(&is_changes))
+    };
+    let now = Timestamp(scene.now);
+    scene.fronts[0].0.command(anna, resume(), now);
+    scene.fronts[0].0.behind(anna);
+    let (behind, changes) = told(&mut scene);
+    assert!(behind > 0 && changes == 1, "the changes are from before: {behind}, {changes}");
+    for _ in 0..3 {
+        let now = Timestamp(scene.now);
+        scene.fronts[0].0.command(anna, resume(), now);
+        assert_eq!(told(&mut scene), (0, 1));
+    }
+}
+
 #[test]
 fn envelopes_of_a_former_home_are_ignored() {
     let mut scene = Scene::new(1);

@@ -170,7 +170,7 @@ struct Kept {
     pending: SmallVec<[Pending; 1]>,
     /// The client's last watch, for a home that does not know it.
     watch: Option<Box<presence::Command>>,
-    /// Requests that were pending when the session fell behind. If one of them was a resume, its changes are from before.
+    /// Requests from before the session fell behind that are still pending. If one of them is a resume, its changes are from before.
     before_behind: Box<[u64]>,
     /// The time of its last unanswered command on this link, except for those that the front repeats. 0: none.
     unanswered: Timestamp,
@@ -498,9 +498,10 @@ impl Front {
         } else {
             to.retain(|to| state.note_delivery(*to, &delivery));
         }
+        let is_changes = delivery.event.when_behind() == WhenBehind::End;
         let mut is_outdated = |to: &SessionHandle| {
-            let re = delivery.re.filter(|_| delivery.event.when_behind() == WhenBehind::End);
-            re.zip(state.sessions.get_mut(to)).is_some_and(|(re, kept)| kept.took_outdated_changes(re))
+            let answered = delivery.re.zip(state.sessions.get_mut(to));
+            answered.is_some_and(|(re, kept)| kept.took_answer(re, is_changes))
         };
         let behind: Vec<SessionHandle> = to.iter().filter(|to| is_outdated(to)).copied().collect();
         if !to.is_empty() {
@@ -604,6 +605,8 @@ impl Front {
             let all = lost.chain(may_be_lost.then_some(Awaited::Refusal));
             effects.extend(all.filter_map(|one| refusal_of(*handle, one, Refusal::Unavailable)));
             kept.unanswered = Timestamp(0);
+            // Their answers cannot come any more.
+            kept.before_behind = Box::default();
             true
         });
         repeats.clear();
@@ -876,11 +879,15 @@ impl Kept {
         self.before_behind = numbers.collect();
     }
 
-    /// Whether these changes answer a resume from before the session fell behind: then it is behind all the same.
-    fn took_outdated_changes(&mut self, re: u64) -> bool {
-        let is_outdated = self.before_behind.contains(&re);
-        self.record.is_behind |= is_outdated;
-        is_outdated
+    /// Whether this answer brings changes for a resume from before the session fell behind: then it is behind all the same. A client
+    /// may use the number again.
+    fn took_answer(&mut self, re: u64, is_changes: bool) -> bool {
+        let Some(at) = self.before_behind.iter().position(|before| *before == re) else { return false };
+        let mut before = std::mem::take(&mut self.before_behind).into_vec();
+        before.swap_remove(at);
+        self.before_behind = before.into();
+        self.record.is_behind |= is_changes;
+        is_changes
     }
 
     fn wait_for(&mut self, awaited: Awaited, now: Timestamp) {
