@@ -419,7 +419,7 @@ impl UserStore for Blank {
     fn relation(&self, _: UserId, _: UserId, done: Done<Relation>) {
         done(Ok(Relation::NONE));
     }
-    fn relations(&self, _: UserId, _: Vec<UserId>, done: Done<Vec<Relation>>) {
+    fn relations(&self, _: Vec<[UserId; 2]>, done: Done<Vec<Relation>>) {
         done(Err(StoreError::Overloaded));
     }
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<ContactIds>>) {

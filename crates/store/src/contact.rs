@@ -153,11 +153,11 @@ pub(crate) fn relation(db: &Connection, a: UserId, b: UserId) -> Outcome<Relatio
     Ok(Relation { of_a: side(db, a, b)?, of_b: side(db, b, a)? })
 }
 
-/// The relation to each of these users.
-pub(crate) fn relations(db: &Connection, user: UserId, others: &[UserId]) -> Outcome<Vec<Relation>> {
-    let mut found = vec![Relation { of_a: Side::NONE, of_b: Side::NONE }; others.len()];
-    let both = |other: &UserId| [[user.num, other.num], [other.num, user.num]];
-    let keys = others.iter().flat_map(both).map(|[of, other]| [user.site.0, of, other]);
+/// The relation of each of these pairs.
+pub(crate) fn relations(db: &Connection, pairs: &[[UserId; 2]]) -> Outcome<Vec<Relation>> {
+    let mut found = vec![Relation { of_a: Side::NONE, of_b: Side::NONE }; pairs.len()];
+    let both = |[a, b]: &[UserId; 2]| [[a.site.0, a.num, b.num], [a.site.0, b.num, a.num]];
+    let keys = pairs.iter().flat_map(both);
     db.prepare_cached(SIDE)?.query_each(keys, |at, row| {
         let relation = &mut found[at / 2];
         let side = if at % 2 == 0 { &mut relation.of_a } else { &mut relation.of_b };

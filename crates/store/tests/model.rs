@@ -483,7 +483,7 @@ fn lists(tested: &mut Tested, user: UserId, limit: u32, query: Option<&str>) -> 
     let others: Vec<UserId> = (1..=USERS).map(|num| UserId { site: user.site, num }).collect();
     let relations = tested.answer(
         |plain| others.iter().map(|other| plain.relation(user, *other)).collect(),
-        |store| ask(|done| store.relations(user, others.clone(), done)),
+        |store| ask(|done| store.relations(others.iter().map(|other| [user, *other]).collect(), done)),
     );
     let by_id: Vec<UserRow> = tested.answer(
         |plain| others.iter().filter_map(|id| plain.user_by_id(*id)).collect(),

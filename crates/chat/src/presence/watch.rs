@@ -1,7 +1,7 @@
 //! Watches: the users whose presence a session displays.
 
 use crate::presence::Event;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,22 +13,49 @@ use crate::presence::Presences;
 use crate::privacy::{Audience, Privacy, Signal, Visibility};
 use crate::session::{Asker, Completion, Handles, NumberHasher, State, Watching};
 use crate::{
-    Mode, Presence, Refusal, Relation, SessionHandle, SessionId, Sub, Timestamp, UserId, UserRow, Viewpoint,
+    Mode, Presence, Refusal, Relation, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId, UserRow,
+    Viewpoint,
 };
 
 const SHARDS: usize = 32;
-/// Watches from another node whose users are looked up at the same time; others wait. A front brings all of its watches at once, and they
-/// must not fill the store's queue.
-const RESTORED_AT_ONCE: usize = 256;
+/// Watches of a site from another node whose users are looked up together, and the most names of a look-up. A front brings all of its watches at
+/// once, and two reads for each of them would be most of the work of an adoption.
+const RESTORED_TOGETHER: (usize, usize) = (256, 4_096);
+/// Look-ups at the same time; others wait. They must not fill the store's queue.
+const RESTORED_AT_ONCE: usize = 4;
+/// Sessions whose watched users are read together, when their presence is repeated.
+const ANSWERED_TOGETHER: usize = 32;
 
 /// Watches from another node.
 #[derive(Default)]
 pub(crate) struct Restores {
     /// At most one for each adopted session.
-    waiting: VecDeque<Restore>,
+    waiting: BTreeMap<SiteId, VecDeque<Restore>>,
+    /// Look-ups under way.
     running: usize,
     /// A thread is beginning look-ups. It also begins those that become possible meanwhile.
     is_beginning: bool,
+}
+
+impl Restores {
+    /// Those of one site that are looked up together. Empty: none waits.
+    fn next(&mut self) -> Vec<Restore> {
+        let Some(mut of_site) = self.waiting.first_entry() else { return Vec::new() };
+        let waiting = of_site.get_mut();
+        let (mut next, mut names): (Vec<Restore>, usize) = (Vec::new(), 0);
+        let (most, most_names) = RESTORED_TOGETHER;
+        while next.len() < most
+            && let Some(one) =
+                waiting.pop_front_if(|one| next.is_empty() || names + one.users.len() <= most_names)
+        {
+            names += one.users.len();
+            next.push(one);
+        }
+        if waiting.is_empty() {
+            of_site.remove();
+        }
+        next
+    }
 }
 
 struct Restore {
@@ -257,10 +284,7 @@ impl Presences {
         }
         let order = self.watches.order(session.handle);
         let done = self.then::<Vec<UserRow>>(move |this, rows| match rows {
-            Ok(rows) => {
-                let rows = rows.into_iter().map(Arc::new).collect();
-                this.watch_silently(mode, session, order, rows, || ());
-            }
+            Ok(rows) => this.watch_silently(mode, session, order, rows.into_iter().map(Arc::new).collect()),
             Err(_) => this.cannot_watch(session),
         });
         self.store.users_by_id(watched, done);
@@ -272,7 +296,7 @@ impl Presences {
         mode: Mode,
         session: SessionId,
         contacts: bool,
-        users: Vec<Sub>,
+        mut users: Vec<Sub>,
         then: impl FnOnce() + Send + 'static,
     ) {
         // Before the look-up, so that no change of a contact is missed during it.
@@ -281,9 +305,12 @@ impl Presences {
             self.watches.forget(session.handle);
             return then();
         }
+        users.sort_unstable();
+        users.dedup();
         // Now, so that a later `watch` of the client counts, whenever the look-up ends.
         let order = self.watches.order(session.handle);
-        self.restores().waiting.push_back(Restore { mode, session, order, users, then: Box::new(then) });
+        let restore = Restore { mode, session, order, users, then: Box::new(then) };
+        self.restores().waiting.entry(session.user.site).or_default().push_back(restore);
         self.restore_waiting();
     }
 
@@ -293,58 +320,77 @@ impl Presences {
         }
         loop {
             let mut restores = self.restores();
-            let next = match restores.running < RESTORED_AT_ONCE {
-                true => restores.waiting.pop_front(),
-                false => None,
-            };
-            let Some(next) = next else {
+            let next = if restores.running < RESTORED_AT_ONCE { restores.next() } else { Vec::new() };
+            if next.is_empty() {
                 restores.is_beginning = false;
                 return;
-            };
+            }
             restores.running += 1;
             drop(restores);
             self.restore(next);
         }
     }
 
-    fn restore(self: &Arc<Self>, one: Restore) {
-        let Restore { mode, session, order, users, then } = one;
+    /// `all`: of one site.
+    fn restore(self: &Arc<Self>, all: Vec<Restore>) {
+        let Some(of_site) = all.first().map(|one| one.session.user) else { return };
+        let names: HashSet<&Sub> = all.iter().flat_map(|one| &one.users).collect();
+        let names = names.into_iter().cloned().collect();
         let this = self.clone();
-        let ends = move |this: &Arc<Presences>| {
-            then();
-            this.restores().running -= 1;
-            this.restore_waiting();
-        };
-        self.users.with_users(session.user, users, move |rows| match rows {
-            Ok(mut rows) => {
-                rows.retain(|row| row.id != session.user);
-                let watcher = this.clone();
-                this.watch_silently(mode, session, order, rows, move || ends(&watcher));
-            }
-            Err(_) => {
-                this.cannot_watch(session);
-                ends(&this);
-            }
+        self.users.with_users(of_site, names, move |rows| {
+            let Ok(rows) = rows else { return this.end_restores(all, false) };
+            let by_name: HashMap<&Sub, &Arc<UserRow>> =
+                rows.iter().map(|row| (&row.profile.sub, row)).collect();
+            let watched = |one: &Restore| -> Vec<Arc<UserRow>> {
+                let known = one.users.iter().filter_map(|name| by_name.get(name).copied());
+                known.filter(|row| row.id != one.session.user).cloned().collect()
+            };
+            let watched: Vec<Vec<Arc<UserRow>>> = all.iter().map(watched).collect();
+            let pairs: Vec<[UserId; 2]> = all
+                .iter()
+                .zip(&watched)
+                .flat_map(|(one, rows)| rows.iter().map(|row| [one.session.user, row.id]))
+                .collect();
+            let watcher = this.clone();
+            this.users.with_relations_of(pairs.iter().copied(), move |relations| {
+                if let Ok(relations) = &relations {
+                    let mut rest = &relations[..];
+                    for (one, rows) in all.iter().zip(&watched) {
+                        let (relations, others) = rest.split_at(rows.len());
+                        rest = others;
+                        watcher.take_watches(one.mode, one.session, one.order, rows, relations);
+                    }
+                }
+                watcher.end_restores(all, relations.is_ok());
+            });
         });
     }
 
-    /// Begins to watch without an answer. `then` is called once.
+    /// A look-up has ended.
+    fn end_restores(self: &Arc<Self>, all: Vec<Restore>, succeeded: bool) {
+        for one in all {
+            if !succeeded {
+                self.cannot_watch(one.session);
+            }
+            (one.then)();
+        }
+        self.restores().running -= 1;
+        self.restore_waiting();
+    }
+
+    /// Begins to watch without an answer.
     fn watch_silently(
         self: &Arc<Self>,
         mode: Mode,
         session: SessionId,
         order: Order,
         rows: Vec<Arc<UserRow>>,
-        then: impl FnOnce() + Send + 'static,
     ) {
         let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
         let watcher = self.clone();
-        self.users.with_relations(session.user, &ids, move |relations| {
-            match relations {
-                Ok(relations) => watcher.take_watches(mode, session, order, &rows, &relations),
-                Err(_) => watcher.cannot_watch(session),
-            }
-            then();
+        self.users.with_relations(session.user, &ids, move |relations| match relations {
+            Ok(relations) => watcher.take_watches(mode, session, order, &rows, &relations),
+            Err(_) => watcher.cannot_watch(session),
         });
     }
 
@@ -381,20 +427,41 @@ impl Presences {
 
     /// Repeats the presence of watched users for a session that was not live, and may have missed a round.
     pub(crate) fn answer_watched(self: &Arc<Self>, mode: Mode, session: SessionId) {
-        self.answer_contacts(session);
-        let watched = self.watches.watched_by(session.handle);
-        if watched.is_empty() {
-            return;
-        }
-        let done = self.then::<Vec<UserRow>>(move |this, rows| {
-            for row in rows.unwrap_or_default() {
-                let presence = this.watches.watchers_of(row.id).contains(&session);
-                // The relation is not cached: show only what everybody may see.
-                let last_seen = presence && this.users.privacy_of(&row).last_seen == Audience::Everybody;
-                this.send_sight(mode, session.handle, &row, Sight { presence, last_seen });
+        self.answer_watched_of(&[(mode, session)]);
+    }
+
+    /// As [`answer_watched`](Self::answer_watched), for many sessions.
+    pub(crate) fn answer_watched_of(self: &Arc<Self>, sessions: &[(Mode, SessionId)]) {
+        for some in sessions.chunks(ANSWERED_TOGETHER) {
+            some.iter().for_each(|(_, session)| self.answer_contacts(*session));
+            let watched = |(mode, session): &(Mode, SessionId)| {
+                (*mode, *session, self.watches.watched_by(session.handle).into_vec())
+            };
+            let some: Vec<(Mode, SessionId, Vec<UserId>)> = some.iter().map(watched).collect();
+            let mut users: Vec<UserId> = some.iter().flat_map(|(_, _, users)| users).copied().collect();
+            if users.is_empty() {
+                continue;
             }
-        });
-        self.store.users_by_id(watched.into_vec(), done);
+            users.sort_unstable();
+            users.dedup();
+            let done = self.then::<Vec<UserRow>>(move |this, rows| {
+                let rows = rows.unwrap_or_default();
+                let by_id: HashMap<UserId, &UserRow> = rows.iter().map(|row| (row.id, row)).collect();
+                for (mode, session, users) in some {
+                    for row in users.iter().filter_map(|user| by_id.get(user).copied()) {
+                        this.repeat_sight(mode, session, row);
+                    }
+                }
+            });
+            self.store.users_by_id(users, done);
+        }
+    }
+
+    fn repeat_sight(&self, mode: Mode, session: SessionId, row: &UserRow) {
+        let presence = self.watches.watchers_of(row.id).contains(&session);
+        // The relation is not cached: show only what everybody may see.
+        let last_seen = presence && self.users.privacy_of(row).last_seen == Audience::Everybody;
+        self.send_sight(mode, session.handle, row, Sight { presence, last_seen });
     }
 
     /// The relation of two users has changed, so each may see more or less of the other.

@@ -439,15 +439,13 @@ impl SignIn {
         if until.load(Ordering::Relaxed) == 0 || until.load(Ordering::Relaxed) > latest {
             until.store(latest, Ordering::Relaxed);
         }
-        for _ in 0..PRESENCE_PER_TICK {
-            let mut watching = self.adoptions.watching();
-            let is_due = |due: Timestamp| due <= now || due.0 > latest;
-            let Some((_, session)) = watching.pop_front_if(|(due, _)| is_due(*due)) else { return };
-            drop(watching);
-            if let Some(site) = self.sites.by_id(session.user.site) {
-                self.presences.answer_watched(site.site.mode, session);
-            }
-        }
+        let mut watching = self.adoptions.watching();
+        let is_due = |due: Timestamp| due <= now || due.0 > latest;
+        let due = std::iter::from_fn(|| watching.pop_front_if(|(due, _)| is_due(*due)));
+        let due: Vec<SessionId> = due.take(PRESENCE_PER_TICK).map(|(_, session)| session).collect();
+        drop(watching);
+        let mode = |session: SessionId| Some((self.sites.by_id(session.user.site)?.site.mode, session));
+        self.presences.answer_watched_of(&due.into_iter().filter_map(mode).collect::<Vec<_>>());
     }
 }
 

@@ -55,10 +55,19 @@ impl Users {
         others: &[UserId],
         then: impl FnOnce(Result<Vec<Relation>, StoreError>) + Send + 'static,
     ) {
+        self.with_relations_of(others.iter().map(|other| [user, *other]), then);
+    }
+
+    /// The relation of each of these pairs, in their order.
+    pub(crate) fn with_relations_of(
+        self: &Arc<Self>,
+        pairs: impl Iterator<Item = [UserId; 2]> + Clone,
+        then: impl FnOnce(Result<Vec<Relation>, StoreError>) + Send + 'static,
+    ) {
         let cached: Vec<Option<Relation>> =
-            others.iter().map(|other| self.recent.relation(user, *other)).collect();
-        let unknown: Vec<UserId> =
-            others.iter().zip(&cached).filter(|(_, known)| known.is_none()).map(|(id, _)| *id).collect();
+            pairs.clone().map(|[user, other]| self.recent.relation(user, other)).collect();
+        let unknown: Vec<[UserId; 2]> =
+            pairs.zip(&cached).filter(|(_, known)| known.is_none()).map(|(pair, _)| pair).collect();
         if unknown.is_empty() {
             return then(Ok(cached.into_iter().flatten().collect()));
         }
@@ -66,14 +75,14 @@ impl Users {
         let asked = unknown.clone();
         let done = self.then::<Vec<Relation>>(move |this, read| {
             then(read.map(|read| {
-                for (other, relation) in asked.iter().zip(&read) {
-                    this.recent.keep_relation(user, *other, *relation, since);
+                for ([user, other], relation) in asked.iter().zip(&read) {
+                    this.recent.keep_relation(*user, *other, *relation, since);
                 }
                 let mut read = read.into_iter();
                 cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()
             }));
         });
-        self.store.relations(user, unknown, done);
+        self.store.relations(unknown, done);
     }
 
     /// Rows of users by sub, from the cache or the store; unknown ones are left out.

@@ -20,8 +20,8 @@ pub trait UserStore: Send + Sync + 'static {
     /// The user is about to write. So the store also loads the pages for a message of `a` to `b`, and the
     /// writer finds them in memory.
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>);
-    /// The relations of one user to many, in the order of `others`: for the presence of everyone on a page.
-    fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>);
+    /// The relation of each of these pairs of users, in their order: for the presence of everyone on a page.
+    fn relations(&self, pairs: Vec<[UserId; 2]>, done: Done<Vec<Relation>>);
     /// The contacts of each user by direction, in the order of `users`: one range each. For publishing presence:
     /// answered after other reads, like sign-ins.
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<ContactIds>>);

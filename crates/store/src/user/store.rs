@@ -41,8 +41,8 @@ impl UserStore for Sqlite {
         self.read(read, done);
     }
 
-    fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>) {
-        self.read(move |db| contact::relations(db, user, &others), done);
+    fn relations(&self, pairs: Vec<[UserId; 2]>, done: Done<Vec<Relation>>) {
+        self.read(move |db| contact::relations(db, &pairs), done);
     }
 
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<ContactIds>>) {

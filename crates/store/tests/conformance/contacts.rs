@@ -15,8 +15,8 @@ pub(crate) fn a_relation_has_two_sides_and_a_limit(store: &dyn Store) {
     assert_eq!(ask(|done| store.relation(bob, ann, done)), mirrored);
     relate(store, bob, ann, FRIENDS);
     relate(store, ann, carl, state(Side::BLOCKED, Side::NONE));
-    let others = vec![carl, dora, bob];
-    let relations = ask(|done| store.relations(ann, others, done));
+    let others = [carl, dora, bob];
+    let relations = ask(|done| store.relations(others.iter().map(|other| [ann, *other]).collect(), done));
     assert_eq!(relations, [state(Side::BLOCKED, Side::NONE), STRANGERS, FRIENDS]);
     let limited = |a, b, limit| ask(|done| store.put_relation(a, b, FRIENDS, limit, NOW, done));
     let before = snapshot(store, ann, None).position;
