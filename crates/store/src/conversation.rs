@@ -219,10 +219,22 @@ pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Dire
 
 // ---- reads ----
 
+const BY_ID: &str = sql!(concat!("SELECT ", columns!(), " FROM conversation WHERE site = $1 AND key = $2"));
+
 pub(crate) fn load(db: &Settled<'_>, id: ConversationId) -> Outcome<Option<Direct>> {
-    let sql = sql!(concat!("SELECT ", columns!(), " FROM conversation WHERE site = $1 AND key = $2"));
     let values = params![id.site.0, id.key as i64];
-    Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(row, 0)).optional()?)
+    Ok(db.prepare_cached(BY_ID)?.query_row(values, |row| parse(row, 0)).optional()?)
+}
+
+/// As [`load`], for many.
+pub(crate) fn load_each(db: &Settled<'_>, ids: &[ConversationId]) -> Outcome<Vec<Option<Direct>>> {
+    let mut found = vec![None; ids.len()];
+    let values = ids.iter().map(|id| [i64::from(id.site.0), id.key as i64]);
+    db.prepare_cached(BY_ID)?.query_each(values, |at, row| {
+        found[at] = Some(parse(row, 0)?);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Loads the pages of the row and of its index entry, or the pages where a new row would go.

@@ -57,6 +57,7 @@ mod port;
 mod preview;
 mod profile;
 mod queue;
+mod read_ahead;
 mod reader;
 mod requests;
 mod resume;

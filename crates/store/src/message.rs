@@ -59,8 +59,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
             if !batch.is_user(append.from)? || !batch.is_user(other)? {
                 return Err(Fault::Invalid("a member does not exist"));
             }
-            blocks =
-                Some(contact::relation(batch.db, append.from, other)?).filter(|known| known.is_blocked());
+            blocks = Some(batch.relation(id, append.from, other)?).filter(|known| known.is_blocked());
             (1, 0)
         }
     };

@@ -12,8 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::Connection;
-use chat::{ConversationId, Position, SiteId, StoreError, Timestamp, UserId};
+use chat::{ConversationId, Position, Relation, SiteId, StoreError, Timestamp, UserId};
 
+use crate::contact;
 use crate::conversation::{self, Direct, Side};
 use crate::counter::{self, Counted};
 use crate::dialect;
@@ -22,6 +23,7 @@ use crate::late::{Late, Scope, Settled};
 use crate::message;
 use crate::meta;
 use crate::pace::Pace;
+use crate::read_ahead::ReadAhead;
 use crate::room::known_members::KnownMembers;
 use crate::search::{self, Indexed};
 use crate::sent::Sent;
@@ -32,6 +34,10 @@ use crate::user;
 pub(crate) trait Write: Send {
     /// Keeps its input, because it may be called again after a rollback.
     fn apply(&mut self, batch: &mut Batch<'_>) -> Outcome<()>;
+    /// The conversation of a message between two members, if this writes nothing besides. The batch [reads it ahead](ReadAhead).
+    fn appends_to(&self) -> Option<ConversationId> {
+        None
+    }
     /// Called if the commit failed, without an open transaction. True if the job could be done without it.
     fn rescue(&mut self, _batch: &mut Batch<'_>) -> bool {
         false
@@ -53,10 +59,21 @@ where
     O: FnMut(&mut Batch<'_>) -> Outcome<T> + Send + 'static,
     D: FnOnce(Result<T, StoreError>, &After<'_>) + Send + 'static,
 {
-    Box::new(Pending { operation, answer: None, then })
+    Box::new(Pending { appends_to: None, operation, answer: None, then })
+}
+
+/// As [`write`], for an operation that does nothing but append a message to this conversation.
+pub(crate) fn append<T, O, D>(to: ConversationId, operation: O, then: D) -> Box<dyn Write>
+where
+    T: Send + 'static,
+    O: FnMut(&mut Batch<'_>) -> Outcome<T> + Send + 'static,
+    D: FnOnce(Result<T, StoreError>, &After<'_>) + Send + 'static,
+{
+    Box::new(Pending { appends_to: Some(to), operation, answer: None, then })
 }
 
 struct Pending<T, O, D> {
+    appends_to: Option<ConversationId>,
     operation: O,
     answer: Option<T>,
     then: D,
@@ -71,6 +88,10 @@ where
     fn apply(&mut self, batch: &mut Batch<'_>) -> Outcome<()> {
         self.answer = Some((self.operation)(batch)?);
         Ok(())
+    }
+
+    fn appends_to(&self) -> Option<ConversationId> {
+        self.appends_to
     }
 
     fn complete(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>) {
@@ -249,9 +270,14 @@ fn attempt(
     refused: &mut [Option<StoreError>],
 ) -> Result<(), Undone> {
     batch.begin().map_err(Undone::All)?;
+    let appends = jobs.iter().zip(&*refused).filter(|(_, refused)| refused.is_none());
+    batch.read_ahead(appends.filter_map(|(job, _)| job.appends_to())).map_err(Undone::All)?;
     for (at, job) in jobs.iter_mut().enumerate() {
         if refused[at].is_some() {
             continue;
+        }
+        if job.appends_to().is_none() {
+            batch.state.ahead.may_be_outdated();
         }
         match job.apply(batch) {
             Ok(()) => {}
@@ -307,6 +333,7 @@ pub(crate) struct State {
     pub(crate) empties_log: bool,
     /// The greatest user number by site, if it was looked up.
     newest_users: HashMap<SiteId, u32>,
+    ahead: ReadAhead,
 }
 
 struct Kept {
@@ -361,6 +388,7 @@ impl State {
             indexed: Indexed::default(),
             empties_log: false,
             newest_users: HashMap::new(),
+            ahead: ReadAhead::default(),
         }
     }
 }
@@ -413,6 +441,30 @@ impl<'c> Batch<'c> {
         Ok(newest)
     }
 
+    /// Reads what these messages need. Call at the begin of a transaction.
+    fn read_ahead(&mut self, conversations: impl Iterator<Item = ConversationId>) -> Outcome<()> {
+        if !self.db.is_postgres() {
+            return Ok(());
+        }
+        let State { late, conversations: kept, older, .. } = &*self.state;
+        let is_here =
+            |id: &ConversationId| late.contains_key(id) || kept.contains_key(id) || older.contains_key(id);
+        let unknown = conversations.filter(|id| !is_here(id)).collect();
+        let (found, ahead) = ReadAhead::read(self.db, unknown)?;
+        let found = found.into_iter().map(|(id, direct)| (id, Kept { direct, stored: true, dirty: false }));
+        self.state.conversations.extend(found);
+        self.state.ahead = ahead;
+        Ok(())
+    }
+
+    /// The relation of two members whose conversation has no row.
+    pub(crate) fn relation(&self, id: ConversationId, of: UserId, to: UserId) -> Outcome<Relation> {
+        match self.state.ahead.relation(id, of) {
+            Some(relation) => Ok(relation),
+            None => contact::relation(self.db, of, to),
+        }
+    }
+
     pub(crate) fn conversation(&mut self, id: ConversationId) -> Outcome<Option<&Direct>> {
         if self.state.late.contains_key(&id) {
             return Ok(self.state.late.get(&id));
@@ -420,6 +472,7 @@ impl<'c> Batch<'c> {
         if !self.state.conversations.contains_key(&id) {
             let kept = match self.state.older.remove(&id) {
                 Some(kept) => kept,
+                None if self.state.ahead.is_new(id) => return Ok(None),
                 None => match conversation::load(&Settled::trust(self.db), id)? {
                     Some(direct) => Kept { direct, stored: true, dirty: false },
                     None => return Ok(None),
@@ -666,6 +719,7 @@ impl<'c> Batch<'c> {
             self.state.named = number;
         }
         self.late.add(self.state.newly_late.drain(..), self.state.committed + 1);
+        self.state.ahead = ReadAhead::default();
         self.db.commit()?;
         self.state.committed = self.state.number;
         if !self.state.settled.is_empty() {
@@ -707,5 +761,6 @@ impl<'c> Batch<'c> {
         self.state.sweep = None;
         self.state.members.forget();
         self.state.newest_users = HashMap::new();
+        self.state.ahead = ReadAhead::default();
     }
 }

@@ -1,8 +1,8 @@
 //! A connection to PostgreSQL that blocks its thread, like SQLite's.
 //!
 //! Each connection has a runtime of its own, which runs while the thread waits. Statements are sent in order, so writes
-//! without an answer ([`Statement::put`]) travel together with the next statement that has one. Rows that one insert puts
-//! without another statement in between become one statement, so the order of all statements stays.
+//! without an answer ([`Statement::put`]) travel together with the next statement that has one. Rows that one insert or update
+//! puts without another statement in between become one statement, so the order of all statements stays.
 //!
 //! **One writer.** Transactions that write hold an advisory lock of the slot. The row of `lease` names the connection
 //! that wrote last and counts how often that changed, so each writer learns that another one has written.
@@ -14,7 +14,7 @@
 //! new connection asks for the outcome by the number of the transaction (`pg_xact_status`).
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
@@ -352,23 +352,37 @@ struct Lease {
 
 pub(crate) struct Prepared {
     text: String,
-    /// The text of this insert for many rows, see [`for_many`].
-    many: Option<Arc<Prepared>>,
+    /// The same for many rows.
+    many: Option<Many>,
     /// With the generation of its connection.
     statement: Mutex<Option<(u64, tokio_postgres::Statement)>>,
 }
 
 impl Prepared {
     fn new(text: String) -> Prepared {
-        let many =
-            for_many(&text).map(|text| Arc::new(Prepared { text, many: None, statement: Mutex::new(None) }));
-        Prepared { text, many, statement: Mutex::new(None) }
+        let many = match (insert_many(&text), update_many(&text)) {
+            (Some(text), _) => Some((text, 0)),
+            (None, update) => update,
+        };
+        let many = many.map(|(text, key)| Many { statement: Arc::new(Prepared::once(text)), key });
+        Prepared { many, ..Prepared::once(text) }
     }
+
+    fn once(text: String) -> Prepared {
+        Prepared { text, many: None, statement: Mutex::new(None) }
+    }
+}
+
+/// A statement with an array of values for each parameter of another one, which it carries out for each element.
+struct Many {
+    statement: Arc<Prepared>,
+    /// So many parameters, the first ones, name the row of an update. 0: an insert.
+    key: usize,
 }
 
 /// `INSERT INTO t (a, b) VALUES ($1, $2)` with an array of values for each column. None: it has another form. An insert that
 /// updates rows is not gathered, because one statement must not update a row twice.
-fn for_many(text: &str) -> Option<String> {
+fn insert_many(text: &str) -> Option<String> {
     let (table, rest) = text.strip_prefix("INSERT INTO ")?.split_once(" VALUES (")?;
     let (values, end) = rest.split_once(')')?;
     let are_in_order = values
@@ -379,6 +393,33 @@ fn for_many(text: &str) -> Option<String> {
     let names_columns = table.ends_with(')');
     (are_in_order && keeps_rows && names_columns)
         .then(|| format!("INSERT INTO {table} SELECT * FROM unnest({values}){end}"))
+}
+
+/// `UPDATE t SET c = $3, d = $4 WHERE a = $1 AND b = $2` with an array of values for each parameter, and the number of parameters that
+/// name the row. None: it has another form. Two elements must not name one row: PostgreSQL would take one of them.
+fn update_many(text: &str) -> Option<(String, usize)> {
+    let (table, rest) = text.strip_prefix("UPDATE ")?.split_once(" SET ")?;
+    let (values, key) = rest.split_once(" WHERE ")?;
+    let (values, key): (Vec<&str>, Vec<&str>) = (values.split(", ").collect(), key.split(" AND ").collect());
+    let mut names = Vec::new();
+    for (at, one) in key.iter().chain(&values).enumerate() {
+        let (name, number) = one.trim().split_once(" = $")?;
+        if number.parse() != Ok(at + 1) {
+            return None;
+        }
+        names.push(name);
+    }
+    let list = |part: fn(usize) -> String, by| (1..=names.len()).map(part).collect::<Vec<_>>().join(by);
+    let (arrays, columns) = (list(|at| format!("${at}"), ", "), list(|at| format!("value_{at}"), ", "));
+    let each = |from: usize, to: usize, of: &str, by| {
+        let one = |at: usize| format!("{of}{} = of_each.value_{}", names[at], at + 1);
+        (from..to).map(one).collect::<Vec<_>>().join(by)
+    };
+    let set = each(key.len(), names.len(), "", ", ");
+    let is_row = each(0, key.len(), &format!("{table}."), " AND ");
+    let text =
+        format!("UPDATE {table} SET {set} FROM unnest({arrays}) AS of_each ({columns}) WHERE {is_row}");
+    Some((text, key.len()))
 }
 
 /// `SELECT a FROM t WHERE b = $1` for each element of an array of values for each parameter. `LATERAL` keeps the meaning of the query
@@ -400,10 +441,12 @@ fn for_each(text: &str, parameters: usize) -> String {
     )
 }
 
-/// Rows of one insert that were not sent yet.
+/// Rows of one insert or update that were not sent yet.
 struct Gathered {
     prepared: Arc<Prepared>,
     rows: Vec<Vec<Value>>,
+    /// The rows that are updated.
+    keys: HashSet<Vec<i64>>,
 }
 
 /// Most rows in one statement.
@@ -445,8 +488,9 @@ impl Statement<'_> {
             return self.execute(values).map(drop);
         }
         let values = values.values()?;
-        if self.prepared.many.is_some() {
-            return self.db.gather(&self.prepared, values);
+        let key = |many: &Many| values[..many.key].iter().map(Value::integer).collect::<Option<Vec<i64>>>();
+        if let Some(key) = self.prepared.many.as_ref().and_then(key) {
+            return self.db.gather(&self.prepared, key, values);
         }
         let (client, statement) = self.db.statement(&self.prepared, &values)?;
         self.db.inner.borrow_mut().has_written = true;
@@ -789,24 +833,30 @@ impl Connection {
     }
 
     /// Keeps a row until another statement comes.
-    fn gather(&self, prepared: &Arc<Prepared>, values: Vec<Value>) -> Result<()> {
+    fn gather(&self, prepared: &Arc<Prepared>, key: Vec<i64>, values: Vec<Value>) -> Result<()> {
         let fits = self.inner.borrow().gathered.as_ref().is_some_and(|gathered| {
-            Arc::ptr_eq(&gathered.prepared, prepared) && gathered.rows.len() < GATHERED
+            Arc::ptr_eq(&gathered.prepared, prepared)
+                && gathered.rows.len() < GATHERED
+                && !gathered.keys.contains(&key)
         });
         if !fits {
             self.flush()?;
         }
         let mut inner = self.inner.borrow_mut();
         inner.has_written = true;
-        let none = || Gathered { prepared: Arc::clone(prepared), rows: Vec::new() };
-        inner.gathered.get_or_insert_with(none).rows.push(values);
+        let none = || Gathered { prepared: Arc::clone(prepared), rows: Vec::new(), keys: HashSet::new() };
+        let gathered = inner.gathered.get_or_insert_with(none);
+        gathered.rows.push(values);
+        if !key.is_empty() {
+            gathered.keys.insert(key);
+        }
         Ok(())
     }
 
     /// Sends the rows that were gathered.
     fn flush(&self) -> Result<()> {
         let gathered = self.inner.borrow_mut().gathered.take();
-        let Some(Gathered { prepared, rows }) = gathered else { return Ok(()) };
+        let Some(Gathered { prepared, rows, .. }) = gathered else { return Ok(()) };
         let kinds: Vec<Kind> = rows[0].iter().map(|value| value.kind).collect();
         let many = prepared.many.as_ref().filter(|_| rows.len() >= WORTH);
         let Some(many) = many else {
@@ -820,7 +870,7 @@ impl Connection {
         for row in rows {
             columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
-        let (client, statement) = self.statement_of(many, &kinds, Kind::postgres_array)?;
+        let (client, statement) = self.statement_of(&many.statement, &kinds, Kind::postgres_array)?;
         self.send(Box::pin(async move { client.execute_raw(&statement, columns).await }));
         Ok(())
     }
@@ -1064,11 +1114,11 @@ mod tests {
     #[test]
     fn only_inserts_that_change_no_row_are_gathered() {
         assert_eq!(
-            for_many("INSERT INTO t (a, \"user\") VALUES ($1, $2)").as_deref(),
+            insert_many("INSERT INTO t (a, \"user\") VALUES ($1, $2)").as_deref(),
             Some("INSERT INTO t (a, \"user\") SELECT * FROM unnest($1, $2)")
         );
         assert_eq!(
-            for_many("INSERT INTO t (a) VALUES ($1) ON CONFLICT DO NOTHING").as_deref(),
+            insert_many("INSERT INTO t (a) VALUES ($1) ON CONFLICT DO NOTHING").as_deref(),
             Some("INSERT INTO t (a) SELECT * FROM unnest($1) ON CONFLICT DO NOTHING")
         );
         for other in [
@@ -1080,7 +1130,30 @@ mod tests {
             "INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = excluded.a",
             "UPDATE t SET a = $1",
         ] {
-            assert_eq!(for_many(other), None, "{other}");
+            assert_eq!(insert_many(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_updates_of_one_row_that_keep_the_order_of_their_parameters_are_gathered() {
+        assert_eq!(
+            update_many("UPDATE t SET c = $3, d = $4 WHERE a = $1 AND b = $2"),
+            Some((
+                "UPDATE t SET c = of_each.value_3, d = of_each.value_4 FROM unnest($1, $2, $3, $4) \
+                 AS of_each (value_1, value_2, value_3, value_4) WHERE t.a = of_each.value_1 AND t.b = of_each.value_2"
+                    .to_owned(),
+                2
+            ))
+        );
+        for other in [
+            "UPDATE t SET c = $1 WHERE a = $2",
+            "UPDATE t SET c = c + $2 WHERE a = $1",
+            "UPDATE t SET c = $2 WHERE a = $1 AND c > 0",
+            "UPDATE t SET c = $2 WHERE a = $1 AND d = $1",
+            "UPDATE t SET c = $2 WHERE a = $1 RETURNING c",
+            "UPDATE t SET c = $1",
+        ] {
+            assert_eq!(update_many(other), None, "{other}");
         }
     }
 }

@@ -50,6 +50,13 @@ impl Value {
         Ok(Value { kind, value })
     }
 
+    pub(crate) fn integer(&self) -> Option<i64> {
+        match self.value {
+            rusqlite::types::Value::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+
     /// A value of a column of this kind. The error says why it is none.
     pub(crate) fn read(value: ValueRef<'_>, kind: Kind) -> std::result::Result<Value, &'static str> {
         use rusqlite::types::Value as Owned;

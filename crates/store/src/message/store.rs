@@ -16,7 +16,8 @@ use crate::{archive, conversation, message_change, room, search, writer};
 impl MessageStore for Sqlite {
     fn append(&self, append: Append, done: Done<Appended>) {
         let bytes = super::bytes(&append.body, append.extension.as_deref());
-        let job = writer::write(move |batch| super::append(batch, &append), |outcome, _| done(outcome));
+        let to = append.conversation;
+        let job = writer::append(to, move |batch| super::append(batch, &append), |outcome, _| done(outcome));
         self.shared.write(job, bytes);
     }
 
