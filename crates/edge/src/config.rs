@@ -106,7 +106,8 @@ pub struct EdgeConfig {
     pub socket_buffer: Option<usize>,
     /// Default [`Records::Full`].
     pub records: Records,
-    /// Connections that the kernel holds for each listener until they are accepted. Default 4,096.
+    /// Connections that the kernel holds for each address until they are accepted, shared by all workers; at least 64 for each worker. Others
+    /// ask again, which costs nothing here. With a longer queue an overloaded node would serve clients that have given up. Default 4,096.
     pub backlog: u32,
 }
 

@@ -166,7 +166,7 @@ impl<P: Protocol> HostedGateway<P> {
             let inherited = inherited.remove(&index).and_then(|socket| listen::inherit(socket, *addr));
             let mut socket = match inherited {
                 Some(socket) => socket,
-                None => listen::listen(*addr, config)?,
+                None => listen::listen(*addr, config, *workers)?,
             };
             let token = Source::Listener { gateway, index }.token();
             registry.register(&mut socket, token, Interest::READABLE)?;

@@ -54,8 +54,11 @@ impl Reservation {
     }
 }
 
-/// A worker's own socket on a reserved address. Accepted connections inherit its options.
-pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpListener> {
+/// Of one worker, for a burst.
+const LEAST_BACKLOG: u32 = 64;
+
+/// A worker's own socket on a reserved address. Accepted connections inherit its options. `workers`: those that listen there.
+pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig, workers: usize) -> io::Result<TcpListener> {
     let socket = socket(addr)?;
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)?;
@@ -67,12 +70,18 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
         socket.set_recv_buffer_size(bytes)?;
     }
     socket.bind(&addr.into())?;
-    socket.listen(i32::try_from(config.backlog).unwrap_or(i32::MAX))?;
+    socket.listen(backlog(config.backlog, workers))?;
     // Delays the acknowledgement of the first data until the answer, so that it needs no packet of its own. listen(2) would reset
     // the option.
     #[cfg(target_os = "linux")]
     socket.set_tcp_quickack(false)?;
     Ok(TcpListener::from_std(socket.into()))
+}
+
+/// The share of one worker.
+fn backlog(of_all: u32, workers: usize) -> i32 {
+    let share = of_all / u32::try_from(workers.max(1)).unwrap_or(u32::MAX);
+    i32::try_from(share.max(LEAST_BACKLOG.min(of_all))).unwrap_or(i32::MAX)
 }
 
 /// A listening socket of another process, if it listens on this address.
@@ -176,7 +185,7 @@ mod tests {
             ..EdgeConfig::default()
         };
         let _shared = reserved.share().unwrap();
-        let listener = listen(reserved.addr(), &config).unwrap();
+        let listener = listen(reserved.addr(), &config, 1).unwrap();
         let _peer = std::net::TcpStream::connect(reserved.addr()).unwrap();
         let accepted = loop {
             match listener.accept() {
@@ -193,12 +202,20 @@ mod tests {
     }
 
     #[test]
+    fn the_workers_of_an_address_share_its_backlog() {
+        let of = |workers| backlog(4_096, workers);
+        assert_eq!([0, 1, 2, 33, 64, 100].map(of), [4_096, 4_096, 2_048, 124, 64, 64]);
+        assert_eq!(backlog(10, 4), 10, "fewer, if the operator wants it");
+        assert_eq!(backlog(u32::MAX, 1), i32::MAX);
+    }
+
+    #[test]
     fn a_port_in_use_is_refused_although_ports_are_shared() {
         let reserved = reserve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let taken = || reserve(reserved.addr()).err().map(|error| error.kind());
         assert_eq!(taken(), Some(io::ErrorKind::AddrInUse), "before anybody listens");
         let _shared = reserved.share().unwrap();
-        let _listener = listen(reserved.addr(), &EdgeConfig::default()).unwrap();
+        let _listener = listen(reserved.addr(), &EdgeConfig::default(), 1).unwrap();
         assert_eq!(taken(), Some(io::ErrorKind::AddrInUse));
     }
 }
