@@ -23,8 +23,8 @@ pub(crate) struct Sent {
     /// Newer messages by a hash of sender and client id. Keys and values are the lower halves, so an entry has 9 bytes.
     /// A hit is checked in the log, so a false one costs only a search.
     recent: HashMap<u32, u32>,
-    /// Positions of the rare messages whose hash was taken.
-    clashes: Vec<u64>,
+    /// The rare messages whose hash was taken: hash and position.
+    clashes: Vec<(u32, u64)>,
     moving: Option<Moving>,
     /// The first bytes of the greatest indexed id of senders. A greater id is new, without a search. Ids that begin
     /// with the time (UUIDv7) benefit from this.
@@ -112,15 +112,17 @@ impl Sent {
     pub(crate) fn roll_back(&mut self, committed: u64) {
         let indexed = self.indexed;
         self.recent.retain(|_, low| whole(indexed, *low) <= committed);
-        self.clashes.retain(|position| *position <= committed);
+        self.clashes.retain(|(_, position)| *position <= committed);
         self.newest = self.newest.min(committed);
         self.moving = None;
     }
 
     /// Position of the message with this id.
     pub(crate) fn find(&mut self, db: &Connection, user: UserId, client_id: &str) -> Outcome<Option<u64>> {
-        let hit = self.recent.get(&self.hash(user, client_id)).map(|low| whole(self.indexed, *low));
-        for position in hit.into_iter().chain(self.clashes.iter().copied()) {
+        let hash = self.hash(user, client_id);
+        let hit = self.recent.get(&hash).map(|low| whole(self.indexed, *low));
+        let clashes = self.clashes.iter().filter(|(clash, _)| *clash == hash).map(|(_, position)| *position);
+        for position in hit.into_iter().chain(clashes) {
             if is_at(db, position, user, client_id)? {
                 return Ok(Some(position));
             }
@@ -136,8 +138,9 @@ impl Sent {
 
     /// Call after a message was stored.
     pub(crate) fn note(&mut self, user: UserId, client_id: &str, position: u64) {
-        if let Some(clash) = self.recent.insert(self.hash(user, client_id), position as u32) {
-            self.clashes.push(whole(self.indexed, clash));
+        let hash = self.hash(user, client_id);
+        if let Some(clash) = self.recent.insert(hash, position as u32) {
+            self.clashes.push((hash, whole(self.indexed, clash)));
         }
         self.newest = self.newest.max(position);
     }
@@ -185,7 +188,7 @@ impl Sent {
             self.moving = None;
             self.greatest.clear();
             self.recent.retain(|_, low| whole(before, *low) > now);
-            self.clashes.retain(|position| *position > now);
+            self.clashes.retain(|(_, position)| *position > now);
         }
         Ok(())
     }
@@ -269,4 +272,23 @@ fn prefix(client_id: &str) -> u128 {
     let length = client_id.len().min(16);
     bytes[..length].copy_from_slice(&client_id.as_bytes()[..length]);
     u128::from_be_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once every message was looked up in the log as soon as two ids had the same hash.
+    #[test]
+    fn only_a_message_of_the_same_hash_is_looked_up_in_the_log() {
+        let db = Connection::Sqlite(rusqlite::Connection::open_in_memory().expect("a database"));
+        let user = UserId { site: SiteId(1), num: 2 };
+        let mut sent = Sent::new();
+        sent.greatest.insert(user, 0);
+        let hash = sent.hash(user, "id");
+        sent.clashes.push((hash.wrapping_add(1), 5));
+        assert_eq!(sent.find(&db, user, "id").expect("no table is read"), None);
+        sent.clashes.push((hash, 6));
+        assert!(sent.find(&db, user, "id").is_err(), "there is no table of messages");
+    }
 }

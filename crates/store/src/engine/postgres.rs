@@ -380,19 +380,28 @@ struct Many {
     key: usize,
 }
 
-/// `INSERT INTO t (a, b) VALUES ($1, $2)` with an array of values for each column. None: it has another form. An insert that
+/// `INSERT INTO t (a, b) VALUES ($1, $2::type)` with an array of values for each column. None: it has another form. An insert that
 /// updates rows is not gathered, because one statement must not update a row twice.
 fn insert_many(text: &str) -> Option<String> {
     let (table, rest) = text.strip_prefix("INSERT INTO ")?.split_once(" VALUES (")?;
     let (values, end) = rest.split_once(')')?;
-    let are_in_order = values
-        .split(", ")
-        .enumerate()
-        .all(|(at, value)| value.strip_prefix('$').and_then(|number| number.parse().ok()) == Some(at + 1));
+    let (mut arrays, mut columns, mut read) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, value) in values.split(", ").enumerate() {
+        let number = value.strip_prefix('$')?;
+        let (number, cast) = number.split_at(number.find("::").unwrap_or(number.len()));
+        if number.parse() != Ok(at + 1) {
+            return None;
+        }
+        arrays.push(format!("${number}"));
+        columns.push(format!("value_{number}"));
+        read.push(format!("value_{number}{cast}"));
+    }
     let keeps_rows = end.is_empty() || end == " ON CONFLICT DO NOTHING";
     let names_columns = table.ends_with(')');
-    (are_in_order && keeps_rows && names_columns)
-        .then(|| format!("INSERT INTO {table} SELECT * FROM unnest({values}){end}"))
+    let [arrays, columns, read] = [arrays, columns, read].map(|list| list.join(", "));
+    (keeps_rows && names_columns).then(|| {
+        format!("INSERT INTO {table} SELECT {read} FROM unnest({arrays}) AS of_each ({columns}){end}")
+    })
 }
 
 /// `UPDATE t SET c = $3, d = $4 WHERE a = $1 AND b = $2` with an array of values for each parameter, and the number of parameters that
@@ -1115,16 +1124,26 @@ mod tests {
     fn only_inserts_that_change_no_row_are_gathered() {
         assert_eq!(
             insert_many("INSERT INTO t (a, \"user\") VALUES ($1, $2)").as_deref(),
-            Some("INSERT INTO t (a, \"user\") SELECT * FROM unnest($1, $2)")
+            Some(
+                "INSERT INTO t (a, \"user\") SELECT value_1, value_2 FROM unnest($1, $2) AS of_each (value_1, value_2)"
+            )
         );
         assert_eq!(
             insert_many("INSERT INTO t (a) VALUES ($1) ON CONFLICT DO NOTHING").as_deref(),
-            Some("INSERT INTO t (a) SELECT * FROM unnest($1) ON CONFLICT DO NOTHING")
+            Some(
+                "INSERT INTO t (a) SELECT value_1 FROM unnest($1) AS of_each (value_1) ON CONFLICT DO NOTHING"
+            )
+        );
+        assert_eq!(
+            insert_many("INSERT INTO t (a, b) VALUES ($1, $2::tsvector)").as_deref(),
+            Some(
+                "INSERT INTO t (a, b) SELECT value_1, value_2::tsvector FROM unnest($1, $2) AS of_each (value_1, value_2)"
+            )
         );
         for other in [
             "INSERT INTO t (a, b) VALUES ($2, $1)",
             "INSERT INTO t (a, b) VALUES ($1, 0)",
-            "INSERT INTO t (a, b) VALUES ($1, $2::tsvector)",
+            "INSERT INTO t (a, b) VALUES ($1, lower($2))",
             "INSERT INTO t VALUES ($1, $2)",
             "INSERT INTO t (a) VALUES ($1) RETURNING b",
             "INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = excluded.a",
