@@ -297,6 +297,7 @@ test('one sees who has seen a message in a small room, and to whom it was only d
     await until(async () => {
       if (await looks()) return true;
       await sheet.getByRole('button', { name: 'Back' }).click();
+      await sheet.waitFor({ state: 'hidden' });
       return false;
     }, 'one has seen it, one only has it');
     await assertAccessible(ingrid.page, 'who has seen a message');
