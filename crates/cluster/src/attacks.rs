@@ -332,6 +332,44 @@ fn a_session_that_has_missed_something_is_told_so_when_its_front_reads_again() {
     assert!(events.len() > 60_000, "what was queued before arrives: {}", events.len());
 }
 
+/// The client once waited for ever, and got no event: the answer to its resume was among the dropped events.
+#[test]
+fn a_resume_whose_answer_may_be_dropped_is_refused_so_that_its_client_asks_again() {
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    let typing = |on| messages::Event::Typing {
+        conversation: ConversationId { site: anna.user.site, key: 7 },
+        user: Sub::parse("tom").unwrap(),
+        on,
+    };
+    let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(scene.home.links()));
+    for number in 0..70_000 {
+        let delivery = Delivery { re: None, position: None, event: typing(number % 2 == 0).into() };
+        outbox.deliver(&[anna.handle.of_front(1)], delivery);
+    }
+    // The queue for the front is full when the home answers.
+    let resume = || Request::new(1, sign_in::Command::Resume { position: None });
+    let now = Timestamp(scene.now);
+    scene.fronts[0].0.command(anna, resume(), now);
+    scene.fronts[0].0.flush(now, &mut |_, bytes| scene.home.receive(&bytes, now));
+    let answers = |scene: &mut Scene| {
+        for _ in 0..30 {
+            scene.settle();
+        }
+        let events = scene.fronts[0].1.take();
+        let answers = events.into_iter().filter(|(_, delivery)| delivery.re == Some(1));
+        answers.map(|(_, delivery)| delivery.event).collect::<Vec<Event>>()
+    };
+    let first = answers(&mut scene);
+    let [Event::Session(SessionEvent::Refused(Refusal::Unavailable)), ..] = &first[..] else {
+        panic!("{first:?}")
+    };
+    let now = Timestamp(scene.now);
+    scene.fronts[0].0.command(anna, resume(), now);
+    let second = answers(&mut scene);
+    let [.., Event::Session(SessionEvent::Changes(_))] = &second[..] else { panic!("{second:?}") };
+}
+
 /// Each of its resumes was once taken for one from before, so the home read its changes again and again.
 #[test]
 fn a_client_that_uses_one_number_for_each_resume_is_told_once_that_its_resume_was_from_before() {

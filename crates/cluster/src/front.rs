@@ -439,6 +439,7 @@ impl Front {
                         kept.fall_behind();
                         let session = kept.record.session;
                         state.push(&ToHome::Behind(session));
+                        state.ask_again(*handle, effects);
                     }
                 }
                 self.deliver(state, to, behind, effects);
@@ -821,6 +822,26 @@ impl State {
     fn hold(&mut self, held: Held) {
         self.held_bytes.add(held.bytes.len());
         self.held.push_back(held);
+    }
+
+    /// Answers that the session awaits may have been dropped, and a home gives up the snapshot for a resume of a session that falls
+    /// behind. So what may be carried out twice is sent again, and other requests are refused, as at the end of a link.
+    fn ask_again(&mut self, session: SessionHandle, effects: &mut Vec<Effect>) {
+        let State { sessions, repeats, link, .. } = self;
+        let Link::Up { ends, is_joined: true, is_leaving: false, .. } = link else { return };
+        let Some(kept) = sessions.get_mut(&session) else { return };
+        kept.pending.retain(|pending| match (repeats.get(session, pending), &*pending) {
+            (Some(command), _) => {
+                ends.out.push(command);
+                true
+            }
+            (None, Pending::Message(_)) => true,
+            (None, Pending::Request(_)) => {
+                let awaited = Awaited::Answer(pending.clone());
+                effects.extend(refusal_of(session, awaited, Refusal::Unavailable));
+                false
+            }
+        });
     }
 
     /// The session has ended.

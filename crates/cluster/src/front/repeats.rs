@@ -50,6 +50,10 @@ impl Repeats {
         }
     }
 
+    pub(super) fn get(&self, from: SessionHandle, pending: &Pending) -> Option<&[u8]> {
+        self.commands.get(&(from, pending.clone())).map(|bytes| &**bytes)
+    }
+
     /// The command has its answer, or goes elsewhere.
     pub(super) fn take(&mut self, from: SessionHandle, pending: &Pending) -> Option<Box<[u8]>> {
         if self.commands.is_empty() {
