@@ -159,6 +159,20 @@ impl Scene {
         events.iter().filter_map(|(_, delivery)| body(delivery)).map(str::to_owned).collect()
     }
 
+    /// Sends the session more events than the queue for its front holds, while nothing is flushed.
+    fn fill_queue(&self, session: SessionId, front: u8) {
+        let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(self.home.links()));
+        for number in 0..70_000 {
+            let typing = messages::Event::Typing {
+                conversation: ConversationId { site: session.user.site, key: 7 },
+                user: Sub::parse("anybody").unwrap(),
+                on: number % 2 == 0,
+            };
+            let delivery = Delivery { re: None, position: None, event: typing.into() };
+            outbox.deliver(&[session.handle.of_front(front)], delivery);
+        }
+    }
+
     /// Another process is the home, on the same store.
     pub(crate) fn next_home(&mut self, term: Term) {
         let links = Links::new(Slot::FIRST, term, || ());
@@ -258,17 +272,7 @@ fn a_front_that_takes_nothing_slows_no_other_and_its_sessions_are_behind_afterwa
     let eve = scene.sign_in(0, "eve");
     scene.stopped.push(1);
     let now = Timestamp(scene.now);
-    // More than the queue for the front holds, while nothing is flushed.
-    for number in 0..70_000 {
-        let to = [tom.handle.of_front(2)];
-        let typing = messages::Event::Typing {
-            conversation: ConversationId::direct(anna.user, tom.user).unwrap(),
-            user: Sub::parse("anna").unwrap(),
-            on: number % 2 == 0,
-        };
-        let delivery = Delivery { re: None, position: None, event: typing.into() };
-        HomeOutbox::new(Inbox::default(), Arc::clone(scene.home.links())).deliver(&to, delivery);
-    }
+    scene.fill_queue(tom, 2);
     assert!(scene.home.links().counters().sessions_missed.read() == 1, "one session has missed something");
     assert!(scene.home.links().status().iter().all(|link| link.queued <= 65_537));
     scene.fronts[0].0.command(anna, message("eve", "fast"), now);
@@ -311,16 +315,7 @@ fn the_state_of_the_links_is_read_while_the_home_flushes() {
 fn a_session_that_has_missed_something_is_told_so_when_its_front_reads_again() {
     let mut scene = Scene::new(1);
     let anna = scene.sign_in(0, "anna");
-    let typing = |on| messages::Event::Typing {
-        conversation: ConversationId { site: anna.user.site, key: 7 },
-        user: Sub::parse("tom").unwrap(),
-        on,
-    };
-    let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(scene.home.links()));
-    for number in 0..70_000 {
-        let delivery = Delivery { re: None, position: None, event: typing(number % 2 == 0).into() };
-        outbox.deliver(&[anna.handle.of_front(1)], delivery);
-    }
+    scene.fill_queue(anna, 1);
     for _ in 0..30 {
         scene.settle();
     }
@@ -337,16 +332,7 @@ fn a_session_that_has_missed_something_is_told_so_when_its_front_reads_again() {
 fn a_resume_whose_answer_may_be_dropped_is_refused_so_that_its_client_asks_again() {
     let mut scene = Scene::new(1);
     let anna = scene.sign_in(0, "anna");
-    let typing = |on| messages::Event::Typing {
-        conversation: ConversationId { site: anna.user.site, key: 7 },
-        user: Sub::parse("tom").unwrap(),
-        on,
-    };
-    let outbox = HomeOutbox::new(Inbox::default(), Arc::clone(scene.home.links()));
-    for number in 0..70_000 {
-        let delivery = Delivery { re: None, position: None, event: typing(number % 2 == 0).into() };
-        outbox.deliver(&[anna.handle.of_front(1)], delivery);
-    }
+    scene.fill_queue(anna, 1);
     // The queue for the front is full when the home answers.
     let resume = || Request::new(1, sign_in::Command::Resume { position: None });
     let now = Timestamp(scene.now);

@@ -352,7 +352,7 @@ struct Lease {
 
 pub(crate) struct Prepared {
     text: String,
-    /// The same for many rows.
+    /// The statement that writes many rows at once.
     many: Option<Many>,
     /// With the generation of its connection.
     statement: Mutex<Option<(u64, tokio_postgres::Statement)>>,
