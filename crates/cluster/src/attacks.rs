@@ -356,6 +356,35 @@ fn a_resume_whose_answer_may_be_dropped_is_refused_so_that_its_client_asks_again
     let [.., Event::Session(SessionEvent::Changes(_))] = &second[..] else { panic!("{second:?}") };
 }
 
+/// Its front once did not know the session when it read of the missed event, so its client kept a gap for ever.
+#[test]
+fn a_session_whose_welcome_waits_in_a_full_queue_is_told_of_what_it_misses_meanwhile() {
+    const TOM: SessionHandle = SessionHandle(901);
+    let mut scene = Scene::new(1);
+    let anna = scene.sign_in(0, "anna");
+    // The queue is full, and already has the entry that names the sessions which miss an event.
+    scene.fill_queue(anna, 1);
+    scene.begin_sign_in(0, "tom", TOM);
+    let now = Timestamp(scene.now);
+    scene.fronts[0].0.flush(now, &mut |_, bytes| scene.home.receive(&bytes, now));
+    scene.fronts[0].0.command(anna, message("tom", "missed"), now);
+    scene.fronts[0].0.flush(now, &mut |_, bytes| scene.home.receive(&bytes, now));
+    for _ in 0..30 {
+        scene.settle();
+    }
+    let events = scene.fronts[0].1.take();
+    let of_tom = events.iter().filter(|(to, _)| *to == TOM).map(|(_, delivery)| &delivery.event);
+    let of_tom: Vec<&Event> = of_tom.collect();
+    let [Event::Session(SessionEvent::Welcome(_)), Event::Session(SessionEvent::Behind)] = &of_tom[..] else {
+        panic!("{of_tom:?}")
+    };
+    // The home keeps events from it until it has resumed.
+    scene.fronts[0].0.command(anna, message("tom", "later"), Timestamp(scene.now));
+    scene.settle();
+    let events = scene.fronts[0].1.take();
+    assert!(!events.iter().any(|(to, delivery)| *to == TOM && body(delivery) == Some("later")), "{events:?}");
+}
+
 /// Each of its resumes was once taken for one from before, so the home read its changes again and again.
 #[test]
 fn a_client_that_uses_one_number_for_each_resume_is_told_once_that_its_resume_was_from_before() {

@@ -128,8 +128,9 @@ struct State {
     http: Option<Arc<str>>,
     /// Boxed: a table is up to half empty.
     sessions: HashMap<SessionHandle, Box<Kept>>,
-    /// Sign-ins that were sent on this link.
-    signing_in: HashMap<SessionHandle, ()>,
+    /// Sign-ins that were sent on this link, and whether their sessions have missed an event already: the queue of the home was full
+    /// when it took their welcome.
+    signing_in: HashMap<SessionHandle, bool>,
     repeats: Repeats,
     questions: HashMap<u64, Then>,
     last_question: u64,
@@ -440,6 +441,8 @@ impl Front {
                         let session = kept.record.session;
                         state.push(&ToHome::Behind(session));
                         state.ask_again(*handle, effects);
+                    } else if let Some(has_missed) = state.signing_in.get_mut(handle) {
+                        *has_missed = true;
                     }
                 }
                 self.deliver(state, to, behind, effects);
@@ -466,16 +469,17 @@ impl Front {
         mut delivery: Delivery,
         effects: &mut Vec<Effect>,
     ) {
+        let mut behind = Vec::new();
         if let Event::Session(SessionEvent::Welcome(welcome)) = &mut delivery.event {
             welcome.session.handle = welcome.session.handle.of_front(0);
             welcome.record.session = welcome.session;
             let (handle, record) = (welcome.session.handle, welcome.record.clone());
             let is_of_this_slot = welcome.session.user.site.slot() == self.slot;
-            let waits = to == [handle] && state.signing_in.remove(&handle).is_some();
-            if !waits || !is_of_this_slot {
+            let waits = if to == [handle] { state.signing_in.remove(&handle) } else { None };
+            let Some(has_missed) = waits.filter(|_| is_of_this_slot) else {
                 let (session, now) = (welcome.session, state.now);
                 state.push(&ToHome::Disconnected { session, on_purpose: false, now });
-                if waits {
+                if waits.is_some() {
                     // Its commands would go to another home.
                     tracing::error!(
                         slot = self.slot.0,
@@ -484,18 +488,21 @@ impl Front {
                     effects.push(bye(handle, Refusal::Unavailable));
                 }
                 return;
+            };
+            let mut kept = Box::new(Kept {
+                record,
+                pending: SmallVec::new(),
+                watch: None,
+                before_behind: Box::default(),
+                unanswered: Timestamp(0),
+                held: 0,
+            });
+            if has_missed {
+                kept.fall_behind();
+                state.push(&ToHome::Behind(welcome.session));
+                behind.push(handle);
             }
-            state.sessions.insert(
-                handle,
-                Box::new(Kept {
-                    record,
-                    pending: SmallVec::new(),
-                    watch: None,
-                    before_behind: Box::default(),
-                    unanswered: Timestamp(0),
-                    held: 0,
-                }),
-            );
+            state.sessions.insert(handle, kept);
         } else {
             to.retain(|to| state.note_delivery(*to, &delivery));
         }
@@ -504,7 +511,7 @@ impl Front {
             let answered = delivery.re.zip(state.sessions.get_mut(to));
             answered.is_some_and(|(re, kept)| kept.took_answer(re, is_changes))
         };
-        let behind: Vec<SessionHandle> = to.iter().filter(|to| is_outdated(to)).copied().collect();
+        behind.extend(to.iter().copied().filter(|to| is_outdated(to)));
         if !to.is_empty() {
             effects.push(Effect::Deliver(to, delivery));
         }
@@ -539,7 +546,7 @@ impl Front {
         for held in std::mem::take(&mut state.held) {
             match held.kind {
                 HeldKind::SignIn if sign_ins.contains(&held.handle) => {
-                    state.signing_in.insert(held.handle, ());
+                    state.signing_in.insert(held.handle, false);
                 }
                 // The client may have signed in through another front meanwhile.
                 HeldKind::SignIn => continue,
@@ -744,7 +751,7 @@ impl Front {
         match &mut state.link {
             Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
                 ends.out.push(&bytes);
-                state.signing_in.insert(handle, ());
+                state.signing_in.insert(handle, false);
             }
             _ => {
                 let kind = HeldKind::SignIn;
