@@ -94,6 +94,9 @@ pub struct EdgeConfig {
     /// that workers wake, and open log files, before. Protocols must not open, use or close files of other threads, or start threads.
     /// Default off.
     pub private_descriptor_tables: bool,
+    /// Added to the nice value of the workers (0 to 19, Linux): while all processors are busy, other threads of the process go first.
+    /// Default 0. That of the first gateway counts.
+    pub niceness: u8,
     /// TCP_USER_TIMEOUT (RFC 5482): how long written bytes may stay unacknowledged before the kernel gives the
     /// connection up. None leaves it to the system. Default 60 s. Linux only.
     ///
@@ -128,6 +131,7 @@ impl Default for EdgeConfig {
             linger: Duration::from_secs(5),
             pool_limit: 256 * 1024,
             private_descriptor_tables: false,
+            niceness: 0,
             user_timeout: Some(Duration::from_secs(60)),
             socket_buffer: None,
             records: Records::Full,

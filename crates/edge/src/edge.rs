@@ -15,7 +15,7 @@ use crate::counters::Counters;
 use crate::gateway::{Gateway, RunningGateway};
 use crate::handle::{MAX_GATEWAYS, MAX_WORKERS};
 use crate::listen::Reservation;
-use crate::system::make_private;
+use crate::system::{make_private, yield_to_others};
 use crate::transfer::{Census, Predecessor, Successor};
 use crate::worker::{Control, Order, Plan, Worker};
 use crate::{Handle, Inbox, Protocol};
@@ -65,6 +65,7 @@ impl Edge {
             return invalid("between 1 and 8 gateways are possible");
         }
         let (workers, private) = (gateways[0].workers, gateways[0].config.private_descriptor_tables);
+        let niceness = gateways[0].config.niceness;
         if workers == 0 || workers > MAX_WORKERS {
             return invalid("between 1 and 255 workers are possible");
         }
@@ -100,7 +101,7 @@ impl Edge {
         }
         let (report, reports) = mpsc::channel();
         for plan in plans {
-            edge.spawn(plan, report.clone())?;
+            edge.spawn(plan, niceness, report.clone())?;
         }
         drop(report);
         // A worker that panics during its start reports nothing; then the channel closes.
@@ -232,9 +233,15 @@ impl Edge {
         }
     }
 
-    fn spawn(&mut self, plan: Plan, report: mpsc::Sender<io::Result<Vec<Handle>>>) -> io::Result<()> {
+    fn spawn(
+        &mut self,
+        plan: Plan,
+        niceness: u8,
+        report: mpsc::Sender<io::Result<Vec<Handle>>>,
+    ) -> io::Result<()> {
         let name = format!("edge-{}", plan.worker);
         let body = move || {
+            yield_to_others(niceness);
             let private = if plan.private_descriptors { make_private() } else { Ok(()) };
             match private.and_then(|()| Worker::new(plan)) {
                 Ok(mut worker) => {

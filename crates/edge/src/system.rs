@@ -23,6 +23,18 @@ pub(crate) fn means_the_same(descriptor: RawFd) -> bool {
         .unwrap_or(false)
 }
 
+/// Adds to the nice value of this thread. On Linux, each thread has its own (setpriority(2), "C library/kernel differences").
+pub(crate) fn yield_to_others(niceness: u8) {
+    #[cfg(target_os = "linux")]
+    if niceness > 0
+        && let Err(error) = rustix::process::nice(niceness.into())
+    {
+        tracing::debug!(%error, "a worker keeps its priority");
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = niceness;
+}
+
 /// Gives this thread its own table: a copy of the process' present table, without its internet sockets.
 ///
 /// All other descriptors keep their number: standard output, log files, the bells of workers, the wake-ups of async
