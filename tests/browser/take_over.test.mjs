@@ -1,20 +1,27 @@
 // A new version takes the running node over, and pages do not notice.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertNoTrouble, launch, person, until } from './browser.mjs';
-import { Kith } from './kith.mjs';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { assertNoTrouble, person, shot, until } from './browser.mjs';
+import { befriend, browserOf, button, bye, call, flows, launchForCalls, line, openChat } from './calling.mjs';
+import { freePort, Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
 let browser;
 let kith;
 before(async () => {
-  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+  browser = await launchForCalls();
 });
-after(async () => {
-  await browser.close();
+// The node that took over has no pages of the demo.
+beforeEach(async () => {
+  const listen = `127.0.0.1:${await freePort()}`;
+  kith = await Kith.start({ KITH_CALLS_LISTEN: listen, KITH_CALLS_PEERS: '127.0.0.0/8' });
+});
+afterEach(async () => {
+  await Promise.all(browser.contexts().map(context => context.close()));
   await kith.stop();
 });
+after(() => browser.close());
 
 /** Records from now on what the widget says about its connection. */
 function listen() {
@@ -78,3 +85,50 @@ test('while members type and write, a new version takes over twice: nothing is l
     await context.close();
   }
 });
+
+/** Counts frames of the call that were seen, and the connections that were made for it. */
+const seen = ({ page }) =>
+  page.evaluate(async () => {
+    const reports = await Promise.all(globalThis.connections.map(one => one.getStats()));
+    const incoming = reports.flatMap(report => [...report.values()]).filter(one => one.type === 'inbound-rtp');
+    const frames = incoming.reduce((sum, one) => sum + (one.framesDecoded ?? 0), 0);
+    return { frames, connections: reports.length };
+  });
+
+/** Makes a member's calls go through the relay of the node. */
+const hide = context =>
+  context.addInitScript(() => {
+    // Skip the empty page with which each tab begins.
+    if (location.protocol === 'http:') localStorage.setItem('kith.call.relay', 'on');
+  });
+
+for (const isRelayed of [false, true]) {
+  const way = isRelayed ? 'through the relay of the node' : 'between two browsers';
+  test(`a call ${way} goes on while a new version takes over, and its members type`, async () => {
+    const contexts = await Promise.all([browserOf(browser), browserOf(browser)]);
+    if (isRelayed) await hide(contexts[0]);
+    const members = ['anna', 'raj'];
+    const [anna, raj] = await Promise.all(members.map((name, at) => Widget.of(contexts[at], kith, name)));
+    await befriend([anna, raj], members);
+    await call(anna, 'raj', 'Video call');
+    await button(raj, 'Accept with video').click();
+    await Promise.all([flows(anna), flows(raj)]);
+    if (isRelayed) await until(async () => (await line(anna)).endsWith(' · relayed'), 'the line says so');
+    await openChat(raj, 'anna');
+    for (const one of [anna, raj]) await one.page.evaluate(listen);
+    const before = await Promise.all([seen(anna), seen(raj)]);
+    await Promise.all([kith.takeOver(), raj.field.pressSequentially('typed in mid-call', { delay: 40 })]);
+    for (const [at, one] of [anna, raj].entries()) {
+      const come = async () => (await seen(one)).frames > before[at].frames + 50;
+      await until(come, 'pictures come in as before');
+      assert.equal((await seen(one)).connections, before[at].connections);
+      assert.deepEqual(await one.page.evaluate(() => globalThis.said), []);
+    }
+    await raj.field.press('Enter');
+    await anna.sees('typed in mid-call');
+    await shot(anna.page, `call-after-take-over-${isRelayed ? 'relayed' : 'direct'}`);
+    await button(raj, 'Hang up').click();
+    await until(async () => /^Call ended/.test(await line(anna)), 'both hear the end');
+    await bye(anna, raj);
+  });
+}

@@ -1,5 +1,7 @@
 //! One relay: its owner and its permitted peers.
 
+mod record;
+
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -9,6 +11,8 @@ use crate::meter::Share;
 use crate::refusal::Refusal;
 use crate::stun::Transaction;
 use crate::{Key, RelayAddress};
+
+pub(crate) use record::RelayRecord;
 
 /// RFC 8656 §9.
 const PERMISSION_LIFE: Duration = Duration::from_secs(300);

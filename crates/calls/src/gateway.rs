@@ -1,19 +1,27 @@
 //! The sockets around the machine: a worker of `edge` owns the connections, datagrams and relays of its clients.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use edge::{
-    Accepted, Closed, Conns, Counters as EdgeCounters, Edge, EdgeConfig, Handle, Io, Now, Protocol, Records,
+    Accepted, Closed, Conns, Counters as EdgeCounters, Edge, EdgeConfig, Handle, Io, Moves, Now, Predecessor,
+    Protocol, Records, Successor,
 };
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ServerConfig;
 
 use crate::datagrams::{BATCH, Inbound, Outbound, Via};
-use crate::relays::{Relays, unbound};
-use crate::{CallsConfig, Client, Counters, Framed, Machine, Output, Shared, Sites, Step, frame};
+use crate::machine::RelaysRecord;
+use crate::relays::{Relay, Relays, unbound};
+use crate::{CallsConfig, Client, Counters, Framed, Machine, Output, RelayId, Shared, Sites, Step, frame};
+
+/// The format of the relays that this version sends to a successor, and takes from a predecessor. Without a common one, a new process
+/// begins without relays.
+pub const MOVES_FORMAT: u16 = 1;
 
 /// Registered sockets: numbers from here on are listeners, lower ones are slots of relays.
 const LISTENER: u32 = 1 << 31;
@@ -42,7 +50,14 @@ pub struct Calls {
 }
 
 /// Starts the workers. Returns when all of them listen.
-pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
+///
+/// `predecessor`: another process with the same addresses and not more workers, whose listeners, connections and relays come. Then it
+/// returns when they have come, and nothing is done before [`Calls::begin`].
+pub fn start(
+    mut config: CallsConfig,
+    workers: usize,
+    predecessor: Option<&Predecessor>,
+) -> io::Result<Calls> {
     let mut key = [0; 32];
     SystemRandom::new().fill(&mut key).map_err(|_| io::Error::other("the system gives no random numbers"))?;
     let listeners = std::mem::take(&mut config.streams);
@@ -66,15 +81,28 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
         ..EdgeConfig::default()
     };
     let (failed, failures) = mpsc::channel();
-    let edge = Edge::start(edge_config, inboxes, move |_| {
-        // On the worker's own thread, because a descriptor of another table would be invalid.
-        let sockets = shared.config().udp.iter().map(|address| listen(*address));
-        let listeners = sockets.collect::<io::Result<Vec<_>>>().unwrap_or_else(|error| {
-            let _ = failed.send(error);
-            Vec::new()
-        });
-        Gateway::new(Arc::clone(&shared), workers, listeners)
-    })?;
+    let old_workers = predecessor.map(|predecessor| predecessor.workers);
+    let make = move |worker| {
+        let mut gateway = Gateway::new(Arc::clone(&shared), workers);
+        match old_workers {
+            // On the worker's own thread, because a descriptor of another table would be invalid.
+            None => {
+                if let Err(error) = gateway.listen() {
+                    // It listens nowhere, and the start fails.
+                    gateway.is_without_listeners = true;
+                    let _ = failed.send(error);
+                }
+            }
+            // One more socket on an address would change the worker of each client.
+            Some(old_workers) => gateway.is_without_listeners = worker >= old_workers,
+        }
+        gateway
+    };
+    let gateway = edge::Gateway::new(edge_config, inboxes, make);
+    let edge = match predecessor {
+        Some(predecessor) => Edge::succeed(predecessor, vec![gateway])?,
+        None => Edge::start_all(vec![gateway])?,
+    };
     match failures.try_recv() {
         Ok(error) => Err(error),
         Err(_) => Ok(Calls { edge, udp, counters, sites }),
@@ -113,6 +141,30 @@ impl Calls {
 
     pub fn stop(self, flush: Duration) {
         self.edge.stop(flush);
+    }
+
+    /// Begins, after a [`start`] with a predecessor. Otherwise it runs already.
+    pub fn begin(&self) {
+        self.edge.begin();
+    }
+
+    /// Sends everything to the process that takes the place of this one. Nothing is relayed afterwards until [`stay`](Self::stay) or
+    /// [`leave`](Self::leave): data wait in the sockets.
+    pub fn send(&self, to: &Successor) -> io::Result<()> {
+        self.edge.freeze(true);
+        // Sockets of new relays are opened.
+        self.edge.settle();
+        self.edge.send(to)
+    }
+
+    /// The other process has failed.
+    pub fn stay(&self) {
+        self.edge.stay();
+    }
+
+    /// The other process has what was [sent](Self::send). Ends; what was not sent is closed.
+    pub fn leave(self) {
+        self.edge.leave(Duration::ZERO);
     }
 }
 
@@ -154,8 +206,13 @@ fn listen(address: SocketAddr) -> io::Result<UdpSocket> {
 pub(crate) struct Gateway {
     machine: Machine,
     shared: Arc<Shared>,
-    listeners: Vec<UdpSocket>,
+    /// By the addresses of the settings.
+    listeners: Vec<Option<UdpSocket>>,
+    /// It shall have none.
+    is_without_listeners: bool,
     relays: Relays,
+    /// Sockets of another process, until its relays are known.
+    arrived: HashMap<u32, OwnedFd>,
     inbound: Inbound,
     outbound: Outbound,
     is_watched: bool,
@@ -167,12 +224,14 @@ pub(crate) struct Conn {
 }
 
 impl Gateway {
-    fn new(shared: Arc<Shared>, workers: usize, listeners: Vec<UdpSocket>) -> Gateway {
+    fn new(shared: Arc<Shared>, workers: usize) -> Gateway {
         let config = shared.config();
         Gateway {
             relays: Relays::new(config.ports.clone(), &config.relays),
             machine: Machine::new(Arc::clone(&shared), workers),
-            listeners,
+            listeners: config.udp.iter().map(|_| None).collect(),
+            is_without_listeners: false,
+            arrived: HashMap::new(),
             inbound: Inbound::new(),
             outbound: Outbound::default(),
             is_watched: false,
@@ -180,11 +239,29 @@ impl Gateway {
         }
     }
 
-    fn watch_listeners(&mut self, conns: &mut Conns<'_, Conn>) {
+    /// Opens the listeners that it lacks.
+    fn listen(&mut self) -> io::Result<()> {
+        if self.is_without_listeners {
+            return Ok(());
+        }
+        for (listener, address) in self.listeners.iter_mut().zip(&self.shared.config().udp) {
+            if listener.is_none() {
+                *listener = Some(listen(*address)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn watch_sockets(&mut self, conns: &mut Conns<'_, Conn>) {
         self.is_watched = true;
-        for (index, listener) in self.listeners.iter().enumerate() {
-            if let Err(error) = conns.watch(listener, LISTENER | index as u32) {
+        for (number, socket) in self.own_sockets() {
+            if let Err(error) = conns.watch(&socket, number) {
                 tracing::error!(%error, "a worker cannot receive datagrams for calls");
+            }
+        }
+        for stream in self.machine.streams() {
+            if conns.get(stream).is_none() {
+                self.machine.client_gone(Client::Stream(stream));
             }
         }
     }
@@ -192,7 +269,7 @@ impl Gateway {
     fn receive_from_clients(&mut self, index: usize, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
         for _ in 0..BATCHES {
-            let Some(listener) = self.listeners.get(index) else { return };
+            let Some(Some(listener)) = self.listeners.get(index) else { return };
             let count = self.inbound.receive(listener, self.is_ipv6(index));
             for datagram in 0..count {
                 let (from, bytes) = self.inbound.datagram(datagram);
@@ -258,7 +335,7 @@ impl Gateway {
     fn flush(&mut self) {
         let (listeners, relays) = (&self.listeners, &self.relays);
         let socket_of = |via| match via {
-            Via::Listener(index) => listeners.get(usize::from(index)),
+            Via::Listener(index) => listeners.get(usize::from(index))?.as_ref(),
             Via::Relay(slot) => relays.get(slot).map(|relay| &relay.socket),
         };
         self.outbound.flush(socket_of, &self.shared.counters);
@@ -340,6 +417,68 @@ impl Protocol for Gateway {
         self.machine.client_gone(Client::Stream(handle));
     }
 
+    fn moves(_: &Conn) -> Moves {
+        Moves::Now
+    }
+
+    fn export(&self, conn: &Conn, _: Now, into: &mut Vec<u8>) -> bool {
+        serde_json::to_writer(into, &conn.from).is_ok()
+    }
+
+    fn import(&mut self, state: &[u8], _: &mut Io<'_>) -> Option<Conn> {
+        serde_json::from_slice(state).ok().map(|from| Conn { from })
+    }
+
+    fn own_sockets(&self) -> Vec<(u32, BorrowedFd<'_>)> {
+        let listeners = self.listeners.iter().enumerate();
+        let listeners =
+            listeners.filter_map(|(index, socket)| Some((LISTENER | index as u32, socket.as_ref()?.as_fd())));
+        listeners.chain(self.relays.all().map(|relay| (relay.id.slot, relay.socket.as_fd()))).collect()
+    }
+
+    fn import_own_sockets(&mut self, sockets: Vec<(u32, OwnedFd)>) {
+        for (number, socket) in sockets {
+            match number.checked_sub(LISTENER) {
+                Some(index) => {
+                    if let Some(place) = self.listeners.get_mut(index as usize) {
+                        *place = Some(socket.into());
+                    }
+                }
+                None => _ = self.arrived.insert(number, socket),
+            }
+        }
+        // The other process may have ended before it had sent them.
+        if let Err(error) = self.listen() {
+            tracing::error!(%error, "a worker cannot listen for datagrams");
+        }
+    }
+
+    fn own_sockets_moved(&mut self) {
+        self.listeners.clear();
+        self.relays.close_all();
+    }
+
+    fn export_state(&self, now: Now, into: &mut Vec<u8>) {
+        serde_json::to_writer(into, &self.machine.write_down(now.instant))
+            .expect("a record has no map, so it can be written as JSON");
+    }
+
+    fn import_state(&mut self, state: &[u8], now: Now) -> Vec<Handle> {
+        let mut sockets = std::mem::take(&mut self.arrived);
+        match serde_json::from_slice::<RelaysRecord>(state) {
+            Ok(record) => {
+                let has_socket = |relay: RelayId| sockets.contains_key(&relay.slot);
+                for id in self.machine.continue_relays(record, has_socket, now.instant) {
+                    let Some(socket) = sockets.remove(&id.slot).map(UdpSocket::from) else { continue };
+                    let is_ipv6 = socket.local_addr().is_ok_and(|address| address.is_ipv6());
+                    self.relays.insert(Relay { id, socket, is_ipv6 });
+                }
+            }
+            Err(error) => tracing::error!(%error, "the relays of the old process cannot be read"),
+        }
+        Vec::new()
+    }
+
     fn mail(&mut self, (): (), _: &mut Conns<'_, Conn>) {}
 
     fn readable(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
@@ -351,7 +490,7 @@ impl Protocol for Gateway {
 
     fn turn_ends(&mut self, conns: &mut Conns<'_, Conn>) {
         if !self.is_watched {
-            self.watch_listeners(conns);
+            self.watch_sockets(conns);
         }
         while let Some(output) = self.machine.poll_output() {
             self.carry_out(output, conns);

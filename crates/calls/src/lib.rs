@@ -30,6 +30,6 @@ pub use config::{CallOf, CallsConfig, IsLive, MayRelay, Quotas, RelayAddress};
 pub use counters::{Counters, Refused};
 pub use credentials::{Credentials, Key};
 pub use framing::{Framed, frame};
-pub use gateway::{Calls, start, tls};
+pub use gateway::{Calls, MOVES_FORMAT, start, tls};
 pub use machine::{Client, Machine, Output, Packet, RelayId, Shared, Step};
 pub use meter::{Site, Sites};

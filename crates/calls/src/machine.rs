@@ -1,5 +1,6 @@
 //! The protocol of one worker: messages in, at most one action out for each.
 
+mod moves;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,8 @@ use crate::nonce::Nonces;
 use crate::refusal::Refusal;
 use crate::stun::{self, Message, attribute, method, padded};
 use crate::{CallsConfig, RelayAddress};
+
+pub(crate) use moves::RelaysRecord;
 
 /// Interval at which a relay checks that its call still exists.
 const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);

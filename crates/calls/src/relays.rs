@@ -49,12 +49,24 @@ impl Relays {
                 Err(error) => return Err(error),
             }
         };
-        let index = id.slot as usize;
+        self.insert(Relay { id, socket, is_ipv6: address.bind.is_ipv6() });
+        Ok(port)
+    }
+
+    pub(crate) fn insert(&mut self, relay: Relay) {
+        let index = relay.id.slot as usize;
         if self.sockets.len() <= index {
             self.sockets.resize_with(index + 1, || None);
         }
-        self.sockets[index] = Some(Relay { id, socket, is_ipv6: address.bind.is_ipv6() });
-        Ok(port)
+        self.sockets[index] = Some(relay);
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Relay> {
+        self.sockets.iter().flatten()
+    }
+
+    pub(crate) fn close_all(&mut self) {
+        self.sockets.clear();
     }
 
     pub(crate) fn close(&mut self, id: RelayId) {

@@ -233,5 +233,8 @@ fn a_broken_stream_is_closed_with_its_relay() {
 fn a_port_of_another_server_is_not_shared() {
     let taken = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let config = CallsConfig { udp: vec![taken.local_addr().unwrap()], ..config() };
-    assert_eq!(calls::start(config, 2).err().map(|error| error.kind()), Some(std::io::ErrorKind::AddrInUse));
+    assert_eq!(
+        calls::start(config, 2, None).err().map(|error| error.kind()),
+        Some(std::io::ErrorKind::AddrInUse)
+    );
 }

@@ -1,6 +1,7 @@
 //! The trait that a gateway implements, and the events that it receives.
 
 use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use crate::{Conns, Handle, Io, Moves};
@@ -137,6 +138,20 @@ pub trait Protocol: Sized {
         let _ = (state, now);
         Vec::new()
     }
+
+    /// The sockets that the protocol has registered with [`Conns::watch`] and that move to another process, by their numbers.
+    fn own_sockets(&self) -> Vec<(u32, BorrowedFd<'_>)> {
+        Vec::new()
+    }
+
+    /// The sockets of the protocol's value in another process, before its [state](Self::import_state). None if nothing came, and at the
+    /// start of a process that takes nothing over. Register them in the first turn.
+    fn import_own_sockets(&mut self, sockets: Vec<(u32, OwnedFd)>) {
+        let _ = sockets;
+    }
+
+    /// The other process has the [own sockets](Self::own_sockets): close them here, so that this one receives nothing from them.
+    fn own_sockets_moved(&mut self) {}
 
     /// The work of a mail, in mails for one connection. A turn of the loop does a bounded amount of work and then polls the
     /// sockets again.

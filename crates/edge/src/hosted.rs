@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -159,7 +159,7 @@ impl<P: Protocol> HostedGateway<P> {
         let Place { worker, gateway, gateways, bell, registry, now, arrived } = place;
         inbox.hang(bell);
         let Setup { workers, config, addrs, counters, addresses } = setup;
-        let Arrived { listeners: inherited, generation, state, connections } = arrived;
+        let Arrived { listeners: inherited, generation, state, connections, own_sockets } = arrived;
         let mut inherited: HashMap<usize, OwnedFd> = inherited.into_iter().collect();
         let mut listeners = Vec::new();
         for (index, addr) in addrs.iter().enumerate() {
@@ -188,6 +188,7 @@ impl<P: Protocol> HostedGateway<P> {
             frozen: false,
             imported: Vec::new(),
         };
+        hosted.engine.import_own_sockets(own_sockets);
         let state = state.map(|state| hosted.engine.import_state(&state));
         hosted.imported = state.unwrap_or_default();
         let moved =
@@ -413,6 +414,16 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
         let mut body = Writer::default();
         body.u8(gateway).u32(generation).bytes(&state);
         sender.frame(Kind::Gateway, &body.0, &[])?;
+        for some in self.engine.own_sockets().chunks(BATCH) {
+            let mut body = Writer::default();
+            body.u8(gateway);
+            let sockets = some.iter().map(|(number, socket)| {
+                body.u32(*number);
+                *socket
+            });
+            let sockets: Vec<BorrowedFd<'_>> = sockets.collect();
+            sender.frame(Kind::OwnSockets, &body.0, &sockets)?;
+        }
         self.moved.clear();
         let slots = self.engine.slots.slots();
         let mut records: Vec<(u32, Vec<u8>)> = Vec::with_capacity(BATCH);
@@ -431,6 +442,7 @@ impl<P: Protocol> Hosted for HostedGateway<P> {
         self.engine.forget(&moved);
         // The other process accepts by copies of these sockets.
         self.listeners.clear();
+        self.engine.own_sockets_moved();
     }
 
     fn take_imported(&mut self) -> Vec<Handle> {

@@ -115,13 +115,16 @@ pub(crate) enum Kind {
     /// Gateway, and a record for each socket.
     Connections = 4,
     End = 5,
+    /// Gateway, and the number of each socket. Only of protocols with own sockets, so other channels stay readable for versions that do
+    /// not know it.
+    OwnSockets = 6,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Kind> {
-        [Kind::Begin, Kind::Listener, Kind::Gateway, Kind::Connections, Kind::End]
-            .into_iter()
-            .find(|kind| *kind as u8 == byte)
+        let all =
+            [Kind::Begin, Kind::Listener, Kind::Gateway, Kind::Connections, Kind::End, Kind::OwnSockets];
+        all.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 
@@ -134,6 +137,8 @@ pub(crate) struct Arrived {
     /// Of the protocol. None: none has arrived.
     pub(crate) state: Option<Vec<u8>>,
     pub(crate) connections: Vec<(OwnedFd, Vec<u8>)>,
+    /// Of the protocol, by number.
+    pub(crate) own_sockets: Vec<(u32, OwnedFd)>,
 }
 
 /// Where the worker of this number listens.
@@ -303,6 +308,14 @@ fn take(frame: Frame, arrived: &mut [Arrived]) -> Option<()> {
             let arrived = arrived.get_mut(usize::from(gateway))?;
             for socket in sockets {
                 arrived.connections.push((socket, body.bytes()?.to_vec()));
+            }
+            Some(())
+        }
+        Kind::OwnSockets => {
+            let gateway = body.u8()?;
+            let arrived = arrived.get_mut(usize::from(gateway))?;
+            for socket in sockets {
+                arrived.own_sockets.push((body.u32()?, socket));
             }
             Some(())
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use chat::{CallConfig, CallServers, Turn};
 
-pub(crate) use role::{Old, Role, is_wanted};
+pub(crate) use role::{Old, Role, is_wanted, takes_relays};
 
 use crate::config::{Calls, CallsFrom, Config};
 use crate::trouble::{Outcome, Trouble};

@@ -234,6 +234,10 @@ impl Replaceable for Running {
         &self.edge
     }
 
+    fn relays(&self) -> Option<&::calls::Calls> {
+        self.role.as_ref().map(calls::Role::running)
+    }
+
     fn lock(&self) -> &Mutex<Option<DataLock>> {
         &self.lock
     }
@@ -250,6 +254,7 @@ impl Replaceable for Running {
             xmpp: self.xmpp_addresses.clone(),
             datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
             streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+            relays: role.map_or(0, |_| ::calls::MOVES_FORMAT),
             passed_on: Vec::new(),
             front: None,
         }
@@ -339,7 +344,7 @@ impl Running {
         let state = match &mut joining {
             Some(joining) => {
                 data_dir::check(loaded)?;
-                joining.begin()?
+                joining.begin(calls::takes_relays(config, &old)?)?
             }
             None => take_over::State::default(),
         };
@@ -348,8 +353,12 @@ impl Running {
             None => DataLock::acquire(&config.data, crate::now())?,
         };
         let known = Arc::<OnceLock<Weak<Node>>>::default();
-        let shared_calls =
-            joining.is_some().then_some(calls::Old { offer: &old, secret: state.relay_secret.as_deref() });
+        let old_relays = joining.as_ref().and_then(Joining::relays);
+        let shared_calls = joining.is_some().then_some(calls::Old {
+            offer: &old,
+            secret: state.relay_secret.as_deref(),
+            relays: old_relays.as_ref(),
+        });
         let shared_secret =
             calls::shared_secret(&config.calls, cluster.as_ref().map(cluster::Place::relays_secret))?;
         let of_node = Arc::clone(&known);
@@ -472,7 +481,9 @@ impl Running {
                 let received = joining.receive(move || Edge::succeed(&from, gateways))?;
                 node.continue_calls(state.calls);
                 streams.continue_streams(&state.streams);
-                received.finish(&node, state.sessions)
+                let edge = received.finish(&node, state.sessions);
+                role.iter().for_each(|role| role.running().begin());
+                edge
             }
             None => Edge::start_all(gateways).map_err(|error| cannot_listen(config, &error))?,
         };
@@ -533,7 +544,7 @@ impl Running {
         self.house.stop();
         self.sweeper.stop();
         if let Some(role) = self.role {
-            role.stop(Duration::ZERO);
+            role.leave();
         }
         self.edge.leave(config.stop.grace.into());
         self.runtime.shutdown_timeout(Duration::from_secs(1));

@@ -5,7 +5,7 @@
 //! | 1 | offers its format, workers and addresses | asks for them |
 //! | 2 | waits for uploads and downloads | has checked settings, certificates and schema, and is ready |
 //! | 3 | stops to read, answers commands, pauses the store, gives up the lock, sends the sessions | locks and opens the database |
-//! | 4 | each worker sends its sockets | each worker receives them |
+//! | 4 | each worker sends its sockets, those of the TURN server first | each worker receives them |
 //! | 5 | says go | has everything |
 //! | 6 | closes what could not move, and ends | serves |
 //!
@@ -70,6 +70,9 @@ enum Message {
     /// Of the new process: its checks are passed, and its workers will listen in this directory.
     Ready {
         directory: PathBuf,
+        /// Those of its TURN server. None: the relays of the old process end with it.
+        #[serde(default)]
+        relays: Option<PathBuf>,
     },
     /// Of the old process: it does not use the data any more, and the lock is free.
     State(Box<State>),
@@ -89,6 +92,9 @@ pub(crate) struct Offer {
     /// Of STUN and TURN.
     pub(crate) datagrams: Vec<SocketAddr>,
     pub(crate) streams: Vec<SocketAddr>,
+    /// The format of relays that it sends ([`calls::MOVES_FORMAT`]). 0: it sends none.
+    #[serde(default)]
+    pub(crate) relays: u16,
     /// Of a front, for servers and components.
     #[serde(default)]
     pub(crate) passed_on: Vec<SocketAddr>,
@@ -125,6 +131,8 @@ pub(crate) struct State {
 /// A running process whose place another one can take.
 pub(crate) trait Replaceable: Sync {
     fn edge(&self) -> &Edge;
+    /// Its TURN server.
+    fn relays(&self) -> Option<&calls::Calls>;
     /// None while another process takes over.
     fn lock(&self) -> &Mutex<Option<DataLock>>;
     /// The reason why no other process can take its place.
@@ -250,7 +258,7 @@ mod tests {
         let offer =
             r#"{"Offer":{"workers":2,"web":["127.0.0.1:8080"],"xmpp":[],"datagrams":[],"streams":[]}}"#;
         let Ok(Message::Offer(offer)) = serde_json::from_str(offer) else { panic!("an offer") };
-        assert!(offer.front.is_none() && offer.workers == 2);
+        assert!(offer.front.is_none() && offer.workers == 2 && offer.relays == 0);
         let keys = vec!["7"; 32].join(",");
         let state = format!(r#"{{"State":{{"sessions":[],"session_keys":[{keys}],"relay_secret":null}}}}"#);
         let Ok(Message::State(state)) = serde_json::from_str(&state) else { panic!("a state") };

@@ -1,5 +1,6 @@
 mod dual;
 mod hostile;
+mod moves;
 mod scene;
 
 use std::sync::Mutex;

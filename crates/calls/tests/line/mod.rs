@@ -35,7 +35,7 @@ pub(crate) fn config() -> CallsConfig {
 }
 
 pub(crate) fn start(config: CallsConfig) -> Calls {
-    calls::start(config, 2).expect("it listens")
+    calls::start(config, 2, None).expect("it listens")
 }
 
 pub(crate) fn caller(number: u64) -> Caller {

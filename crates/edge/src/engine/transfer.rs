@@ -1,7 +1,7 @@
 //! Writes connections down for another process, and continues those of another process.
 
 use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mio::net::TcpStream;
@@ -78,6 +78,14 @@ impl<P: Protocol> Engine<P> {
         (self.slots.newest_generation(), state)
     }
 
+    pub(crate) fn own_sockets(&self) -> Vec<(u32, BorrowedFd<'_>)> {
+        self.protocol.own_sockets()
+    }
+
+    pub(crate) fn own_sockets_moved(&mut self) {
+        self.protocol.own_sockets_moved();
+    }
+
     /// The record of a connection, if it can move now. The connection is unchanged.
     pub(crate) fn export(&mut self, slot: u32) -> Option<Vec<u8>> {
         let (generation, entry) = self.slots.at(slot)?;
@@ -134,6 +142,10 @@ impl<P: Protocol> Engine<P> {
             }
         }
         self.shared.tally().open.set(self.slots.len() as u64);
+    }
+
+    pub(crate) fn import_own_sockets(&mut self, sockets: Vec<(u32, OwnedFd)>) {
+        self.protocol.import_own_sockets(sockets);
     }
 
     pub(crate) fn import_state(&mut self, state: &[u8]) -> Vec<Handle> {

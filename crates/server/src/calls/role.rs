@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::calls::{CallsConfig, Credentials, Quotas, RelayAddress};
+use ::calls::{CallsConfig, Credentials, MOVES_FORMAT, Quotas, RelayAddress};
 use chat::{CallId, SiteId, UserId};
-use edge::{Listener, tls};
+use edge::{Listener, Predecessor, tls};
 
 use super::servers;
 use crate::config::{Calls, Config};
@@ -26,11 +26,26 @@ pub(crate) struct Role {
     relays: Vec<RelayAddress>,
 }
 
-/// The server of a process that this one takes over. It still runs, and the system divides new clients between both.
+/// The server of a process that this one takes over.
 #[derive(Clone, Copy)]
 pub(crate) struct Old<'a> {
     pub(crate) offer: &'a Offer,
     pub(crate) secret: Option<&'a [u8]>,
+    /// Its sockets and relays come. None: it still runs, and the system divides new clients between both.
+    pub(crate) relays: Option<&'a Predecessor>,
+}
+
+/// Whether the relays of a process can go on here: it sends them, and both listen on the same addresses.
+pub(crate) fn takes_relays(config: &Config, old: &Offer) -> Outcome<bool> {
+    let places = places(config)?;
+    let are_joined = |wanted: &[SocketAddr], old: &[SocketAddr]| {
+        wanted.len() == old.len()
+            && wanted.iter().zip(old).all(|(wanted, old)| joined(*wanted, Some(old)).is_some())
+    };
+    let streams: Vec<SocketAddr> = streams(config, &places)?.iter().map(|listener| listener.addr).collect();
+    Ok(old.relays == MOVES_FORMAT
+        && are_joined(&places.plain, &old.datagrams)
+        && are_joined(&streams, &old.streams))
 }
 
 /// Whether this node starts its own server.
@@ -99,7 +114,8 @@ impl Role {
             per_address: crate::serve::address_limit(config, room as usize),
             private_descriptors: config.edge.private_descriptors,
         };
-        let running = ::calls::start(role_config, workers).map_err(|error| cannot_listen(&places, &error))?;
+        let running = ::calls::start(role_config, workers, old.and_then(|old| old.relays))
+            .map_err(|error| cannot_listen(&places, &error))?;
         let Host { name: host, is_in_certificate } = host(config, &relays);
         let streams = running.stream_addrs();
         let (tcp, tls) = streams.split_at(for_connections(&places.plain).len().min(streams.len()));
@@ -148,6 +164,11 @@ impl Role {
 
     pub(crate) fn stop(self, flush: Duration) {
         self.running.stop(flush);
+    }
+
+    /// A successor has what it could take.
+    pub(crate) fn leave(self) {
+        self.running.leave();
     }
 }
 

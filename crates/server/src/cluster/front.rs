@@ -78,6 +78,10 @@ impl Replaceable for Running {
         &self.edge
     }
 
+    fn relays(&self) -> Option<&::calls::Calls> {
+        self.role.as_ref().map(calls::Role::running)
+    }
+
     fn lock(&self) -> &Mutex<Option<DataLock>> {
         &self.lock
     }
@@ -90,6 +94,7 @@ impl Replaceable for Running {
             xmpp: self.xmpp_addresses.clone(),
             datagrams: role.map(|role| role.udp_addrs().to_vec()).unwrap_or_default(),
             streams: role.map(|role| role.stream_addrs().to_vec()).unwrap_or_default(),
+            relays: role.map_or(0, |_| ::calls::MOVES_FORMAT),
             passed_on: self.passed_on.addresses().to_vec(),
             front: Some(OldFront { id: self.fronts.id().0, is_linked: self.is_linked() }),
         }
@@ -192,7 +197,7 @@ impl Running {
                         .remedy("correct cluster.nats; until then the old process goes on"));
                 }
                 // The old process stands still from here on.
-                let state = joining.begin()?;
+                let state = joining.begin(calls::takes_relays(config, &old)?)?;
                 (Some(joining), state, OnBus::Runs(bus))
             }
             None => (None, take_over::State::default(), OnBus::Waits(bus)),
@@ -202,7 +207,12 @@ impl Running {
             None => DataLock::acquire(&config.data, crate::now())?,
         };
 
-        let shared_calls = joining.is_some().then_some(calls::Old { offer: &old, secret: None });
+        let old_relays = joining.as_ref().and_then(Joining::relays);
+        let shared_calls = joining.is_some().then_some(calls::Old {
+            offer: &old,
+            secret: None,
+            relays: old_relays.as_ref(),
+        });
         let role = begin_relays(config, workers, for_calls, secret_of_relays, shared_calls, &fronts)?;
 
         let access = MetricsAccess::of(config)?;
@@ -231,7 +241,9 @@ impl Running {
             runtime: runtime.handle().clone(),
             keys: SessionKeys::new(session_keys),
         });
-        let edge_config = serve::edge_config(config, listeners, max_connections);
+        // A crowd keeps all workers busy, and the link, on one thread, must not become silent.
+        let edge_config =
+            EdgeConfig { niceness: 5, ..serve::edge_config(config, listeners, max_connections) };
         let without_listeners = EdgeConfig { listeners: Vec::new(), ..edge_config.clone() };
         let xmpp_counters = Arc::new(::xmpp::Counters::default());
         let (xmpp_addresses, streams) = (for_xmpp.addresses(), for_xmpp.streams());
@@ -252,7 +264,9 @@ impl Running {
                 let from = joining.predecessor();
                 let received = joining.receive(move || Edge::succeed(&from, gateways))?;
                 streams.continue_streams(&old_state.streams);
-                received.finish_front(&fronts, *record, steady_now)
+                let edge = received.finish_front(&fronts, *record, steady_now);
+                role.iter().for_each(|role| role.running().begin());
+                edge
             }
             (Some(_), None) => {
                 return Err(
@@ -308,7 +322,7 @@ impl Running {
         self.bus.stop();
         self.status.end();
         if let Some(role) = self.role {
-            role.stop(Duration::ZERO);
+            role.leave();
         }
         self.edge.leave(config.stop.grace.into());
         self.runtime.shutdown_timeout(Duration::from_secs(1));

@@ -22,6 +22,9 @@ use crate::trouble::{Outcome, Trouble};
 /// The least room on the disk of the data directory. With less, the old process need not even stand still.
 const ROOM: usize = 1 << 20;
 
+/// The directory for the sockets of the TURN server's workers, within that of the others.
+const RELAYS: &str = "relays";
+
 /// The kind of a process. One of another kind cannot take its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -37,6 +40,9 @@ pub(crate) struct Joining {
     /// For the sockets of the workers.
     directory: PathBuf,
     is_gone: Arc<AtomicBool>,
+    /// Whether the old process says go, once it stands still.
+    answer: Option<Receiver<bool>>,
+    takes_relays: bool,
     /// Everything belongs to this process.
     is_over: bool,
 }
@@ -81,8 +87,17 @@ impl Joining {
         let data = data.canonicalize().map_err(unreachable)?;
         let directory = data.join(format!("take-over.{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
-        std::fs::DirBuilder::new().mode(0o700).create(&directory).map_err(unreachable)?;
-        Ok(Joining { link, offer, directory, is_gone: Arc::default(), is_over: false })
+        let mut builder = std::fs::DirBuilder::new();
+        builder.mode(0o700).recursive(true).create(directory.join(RELAYS)).map_err(unreachable)?;
+        Ok(Joining {
+            link,
+            offer,
+            directory,
+            is_gone: Arc::default(),
+            answer: None,
+            takes_relays: false,
+            is_over: false,
+        })
     }
 
     /// A new version that finds no room for the database would only make members wait.
@@ -100,24 +115,39 @@ impl Joining {
         })
     }
 
-    /// All checks are passed. Returns when the old process stands still, and its data directory is free.
-    pub(crate) fn begin(&mut self) -> Outcome<State> {
+    /// All checks are passed. Returns when the old process stands still, and its data directory is free. `takes_relays`: its
+    /// [relays](Self::relays) come next.
+    pub(crate) fn begin(&mut self, takes_relays: bool) -> Outcome<State> {
         self.check_room()?;
         let failed = |why: String| Trouble::new("the take-over has failed").because(why);
-        let ready = Message::Ready { directory: self.directory.clone() };
+        self.takes_relays = takes_relays;
+        let relays = takes_relays.then(|| self.directory.join(RELAYS));
+        let ready = Message::Ready { directory: self.directory.clone(), relays };
         self.link.send(&ready).map_err(|error| failed(error.to_string()))?;
-        match self.link.receive(Instant::now() + DRAIN + MOVE) {
-            Ok(Message::State(state)) => Ok(*state),
-            Ok(Message::Refuse { why }) => Err(failed(why)),
-            Ok(_) => Err(failed("the old process sent an unexpected message".into())),
-            Err(error) => Err(failed(error.to_string())),
-        }
+        let state = match self.link.receive(Instant::now() + DRAIN + MOVE) {
+            Ok(Message::State(state)) => *state,
+            Ok(Message::Refuse { why }) => return Err(failed(why)),
+            Ok(_) => return Err(failed("the old process sent an unexpected message".into())),
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        let answer = Joining::watch(&self.link, Arc::clone(&self.is_gone));
+        self.answer = Some(answer.map_err(|error| failed(error.to_string()))?);
+        Ok(state)
     }
 
     /// For the workers.
     pub(crate) fn predecessor(&self) -> Predecessor {
+        self.predecessor_at(self.directory.clone())
+    }
+
+    /// For the workers of the TURN server. None: no relays come.
+    pub(crate) fn relays(&self) -> Option<Predecessor> {
+        self.takes_relays.then(|| self.predecessor_at(self.directory.join(RELAYS)))
+    }
+
+    fn predecessor_at(&self, directory: PathBuf) -> Predecessor {
         Predecessor {
-            directory: self.directory.clone(),
+            directory,
             workers: self.offer.workers,
             deadline: Instant::now() + MOVE,
             is_gone: Arc::clone(&self.is_gone),
@@ -138,10 +168,9 @@ impl Joining {
 
     /// The sockets come while `receive` runs.
     pub(crate) fn receive(self, receive: impl FnOnce() -> std::io::Result<Edge>) -> Outcome<Received> {
-        let failed = |error: std::io::Error| Trouble::new("cannot take the connections over").because(error);
-        let answer = Joining::watch(&self.link, Arc::clone(&self.is_gone)).map_err(failed)?;
-        let edge = receive().map_err(failed)?;
-        Ok(Received { joining: self, answer, edge })
+        let edge =
+            receive().map_err(|error| Trouble::new("cannot take the connections over").because(error))?;
+        Ok(Received { joining: self, edge })
     }
 }
 
@@ -158,7 +187,6 @@ impl Drop for Joining {
 /// The connections are here.
 pub(crate) struct Received {
     joining: Joining,
-    answer: Receiver<bool>,
     pub(crate) edge: Edge,
 }
 
@@ -202,7 +230,7 @@ impl Received {
         if let Err(error) = self.joining.link.send(&Message::Taken) {
             tracing::warn!(%error, "the old process has ended during the take-over");
         }
-        let is_agreed = self.answer.recv().unwrap_or(false);
+        let is_agreed = self.joining.answer.take().is_some_and(|answer| answer.recv().unwrap_or(false));
         self.joining.is_over = true;
         let connections = self.edge.imported().len();
         tracing::info!(connections, sessions, closed, is_agreed, "took over from the old process");

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -99,15 +99,28 @@ fn serve(running: &dyn Replaceable, data: &Path, socket: UnixStream) -> io::Resu
     }
     link.send(&Message::Offer(running.offer()))?;
     // Its checks may take long; nothing has changed here so far.
-    let Message::Ready { directory } = link.receive(Instant::now() + 10 * MOVE)? else {
+    let Message::Ready { directory, relays } = link.receive(Instant::now() + 10 * MOVE)? else {
         return Err(io::Error::other("an unexpected message"));
     };
     tracing::info!(%version, pid = peer.pid.as_raw_pid(), "a successor takes over");
-    Ok(hand_over(running, data, link, &directory, peer.pid))
+    Ok(hand_over(running, data, link, &Directories { connections: directory, relays }, peer.pid))
+}
+
+/// Where the workers of the successor listen.
+struct Directories {
+    connections: PathBuf,
+    /// None: it takes no relays.
+    relays: Option<PathBuf>,
 }
 
 /// Waits for long transfers, then stands still and sends everything. False: it failed, and this process goes on.
-fn hand_over(running: &dyn Replaceable, data: &Path, link: Link, directory: &Path, successor: Pid) -> bool {
+fn hand_over(
+    running: &dyn Replaceable,
+    data: &Path,
+    link: Link,
+    directories: &Directories,
+    successor: Pid,
+) -> bool {
     let drained = Instant::now() + DRAIN;
     while running.edge().settle().late > 0 && Instant::now() < drained {
         thread::sleep(LOOK);
@@ -117,7 +130,7 @@ fn hand_over(running: &dyn Replaceable, data: &Path, link: Link, directory: &Pat
     let _held = running.hold();
     running.edge().freeze(true);
     settle(running);
-    match send(running, link, directory) {
+    match send(running, link, directories) {
         Ok(()) => {
             service::is_replaced_by(successor.as_raw_pid());
             tracing::info!(took = ?began.elapsed(), "the successor serves");
@@ -159,7 +172,7 @@ fn settle(running: &dyn Replaceable) {
     }
 }
 
-fn send(running: &dyn Replaceable, mut link: Link, directory: &Path) -> io::Result<()> {
+fn send(running: &dyn Replaceable, mut link: Link, to: &Directories) -> io::Result<()> {
     let until = Instant::now() + MOVE;
     let state = running.state();
     running.pause();
@@ -167,7 +180,15 @@ fn send(running: &dyn Replaceable, mut link: Link, directory: &Path) -> io::Resu
     link.send(&Message::State(Box::new(state)))?;
     let is_gone = Arc::new(AtomicBool::new(false));
     let answer = watch(&link, until, Arc::clone(&is_gone))?;
-    running.edge().send(&Successor { directory: directory.to_owned(), deadline: until, is_gone })?;
+    let successor = |directory: &Path| Successor {
+        directory: directory.to_owned(),
+        deadline: until,
+        is_gone: Arc::clone(&is_gone),
+    };
+    if let (Some(relays), Some(directory)) = (running.relays(), &to.relays) {
+        relays.send(&successor(directory))?;
+    }
+    running.edge().send(&successor(&to.connections))?;
     match answer.recv() {
         Ok(true) => link.send(&Message::Go),
         _ => Err(io::Error::other("the successor has ended, or took too long")),
@@ -199,6 +220,7 @@ fn go_on(running: &dyn Replaceable, data: &Path) -> Result<(), String> {
     *running.lock().lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(lock);
     running.resume()?;
     running.go_on();
+    running.relays().into_iter().for_each(calls::Calls::stay);
     running.edge().stay();
     Ok(())
 }
