@@ -148,7 +148,8 @@ impl OwnCluster {
             let (data, table) = settings(Part::Home, 1)?;
             start_home(&HomeStart { data, settings: table }, 1)?;
         }
-        let room = members.div_ceil(fronts.saturating_sub(1).max(1));
+        // A crowd has more connections than members: those that are just beginning or ending.
+        let room = members.div_ceil(fronts.saturating_sub(1).max(1)).saturating_mul(6) / 5;
         let mut targets = Vec::new();
         for number in 0..fronts as usize {
             let (data, table) = settings(Part::Front, number)?;
