@@ -162,6 +162,7 @@ pub use rooms::{
     standing_to_write, state_under, state_without, takes_link,
 };
 pub use session::Outbox;
+pub use session::admission::{Admission, UnderWay};
 pub use session::record::SessionRecord;
 pub use session::request_limits::{RequestKind, RequestRates};
 pub use sign_in::log::{Door, SignInLog, SignInOutcome, SignInRecord};

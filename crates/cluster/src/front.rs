@@ -11,13 +11,14 @@ mod take_over;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chat::session::Event as SessionEvent;
 use chat::{
-    Command, Delivery, Event, Hello, Outbox, Pending, PortAnswer, PortNote, PortQuestion, PublishedSite,
-    PublishedSites, Refusal, RemoteNode, Request, SessionHandle, SessionId, SessionRecord, Slot, Timestamp,
-    WhenBehind, presence,
+    Admission, Command, Delivery, Event, Hello, Outbox, Pending, PortAnswer, PortNote, PortQuestion,
+    PublishedSite, PublishedSites, Refusal, RemoteNode, Request, SessionHandle, SessionId, SessionRecord,
+    Slot, Timestamp, UnderWay, WhenBehind, presence,
 };
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -113,6 +114,10 @@ pub struct Front {
     turn: Mutex<()>,
     /// Its lock is taken after that of the state, and alone by a TURN server.
     calls: RwLock<Calls>,
+    /// Of sign-ins that the home answers. A crowd is refused here, so that it costs the home and the link nothing.
+    admission: Arc<Admission>,
+    /// The latest retry time that was given out since the home was told, in milliseconds from then. 0: none.
+    in_line_ms: AtomicU32,
 }
 
 struct State {
@@ -128,9 +133,8 @@ struct State {
     http: Option<Arc<str>>,
     /// Boxed: a table is up to half empty.
     sessions: HashMap<SessionHandle, Box<Kept>>,
-    /// Sign-ins that were sent on this link, and whether their sessions have missed an event already: the queue of the home was full
-    /// when it took their welcome.
-    signing_in: HashMap<SessionHandle, bool>,
+    /// Sign-ins that were sent on this link.
+    signing_in: HashMap<SessionHandle, SigningIn>,
     repeats: Repeats,
     questions: HashMap<u64, Then>,
     last_question: u64,
@@ -162,6 +166,14 @@ enum Link {
         /// This front has said that it has all answers.
         has_left: bool,
     },
+}
+
+#[derive(Default)]
+struct SigningIn {
+    /// Its session has missed an event already: the queue of the home was full when it took the welcome.
+    has_missed: bool,
+    /// None: it has waited for the link.
+    under_way: Option<UnderWay>,
 }
 
 /// A session of this front.
@@ -264,7 +276,15 @@ impl Front {
             still: None,
             relays: None,
         };
-        Front { slot, shared, state: Mutex::new(state), turn: Mutex::default(), calls: RwLock::default() }
+        Front {
+            slot,
+            shared,
+            state: Mutex::new(state),
+            turn: Mutex::default(),
+            calls: RwLock::default(),
+            admission: Arc::new(Admission::of_logins()),
+            in_line_ms: AtomicU32::new(0),
+        }
     }
 
     pub fn id(&self) -> FrontId {
@@ -441,8 +461,8 @@ impl Front {
                         let session = kept.record.session;
                         state.push(&ToHome::Behind(session));
                         state.ask_again(*handle, effects);
-                    } else if let Some(has_missed) = state.signing_in.get_mut(handle) {
-                        *has_missed = true;
+                    } else if let Some(signing_in) = state.signing_in.get_mut(handle) {
+                        signing_in.has_missed = true;
                     }
                 }
                 self.deliver(state, to, behind, effects);
@@ -476,10 +496,11 @@ impl Front {
             let (handle, record) = (welcome.session.handle, welcome.record.clone());
             let is_of_this_slot = welcome.session.user.site.slot() == self.slot;
             let waits = if to == [handle] { state.signing_in.remove(&handle) } else { None };
-            let Some(has_missed) = waits.filter(|_| is_of_this_slot) else {
+            let waited = waits.is_some();
+            let Some(SigningIn { has_missed, under_way }) = waits.filter(|_| is_of_this_slot) else {
                 let (session, now) = (welcome.session, state.now);
                 state.push(&ToHome::Disconnected { session, on_purpose: false, now });
-                if waits.is_some() {
+                if waited {
                     // Its commands would go to another home.
                     tracing::error!(
                         slot = self.slot.0,
@@ -489,6 +510,7 @@ impl Front {
                 }
                 return;
             };
+            under_way.iter().for_each(UnderWay::is_done);
             let mut kept = Box::new(Kept {
                 record,
                 pending: SmallVec::new(),
@@ -546,7 +568,7 @@ impl Front {
         for held in std::mem::take(&mut state.held) {
             match held.kind {
                 HeldKind::SignIn if sign_ins.contains(&held.handle) => {
-                    state.signing_in.insert(held.handle, false);
+                    state.signing_in.insert(held.handle, SigningIn::default());
                 }
                 // The client may have signed in through another front meanwhile.
                 HeldKind::SignIn => continue,
@@ -669,6 +691,12 @@ impl Front {
             state.held_bytes.clear();
             state.held_sign_ins.clear();
         }
+        if state.is_linked() {
+            let left_ms = self.in_line_ms.swap(0, Ordering::Relaxed);
+            if left_ms > 0 {
+                state.push(&ToHome::Line { left_ms });
+            }
+        }
         drop(state);
         self.carry_out(effects);
     }
@@ -741,8 +769,23 @@ impl Front {
         }
     }
 
-    /// `bytes`: a [`ToHome::SignIn`]. False: it is refused.
-    pub(crate) fn take_sign_in(&self, handle: SessionHandle, bytes: Vec<u8>) -> bool {
+    /// A place among the sign-ins that the home answers soon. Refusals take no lock of the link.
+    fn admit(&self, now: Timestamp) -> Result<UnderWay, Refusal> {
+        let admitted = self.admission.enter(now);
+        if let Err(Refusal::Overloaded { retry_after_ms }) = &admitted {
+            self.in_line_ms.fetch_max(*retry_after_ms, Ordering::Relaxed);
+            self.shared.counters.requests_refused.add(1);
+        }
+        admitted
+    }
+
+    /// `bytes`: a [`ToHome::SignIn`]. `under_way`: None if it has waited. False: it is refused.
+    pub(crate) fn take_sign_in(
+        &self,
+        handle: SessionHandle,
+        bytes: Vec<u8>,
+        under_way: Option<UnderWay>,
+    ) -> bool {
         let mut state = self.lock();
         if !state.has_room() {
             self.shared.counters.requests_refused.add(1);
@@ -751,7 +794,7 @@ impl Front {
         match &mut state.link {
             Link::Up { ends, is_joined: true, is_leaving: false, .. } => {
                 ends.out.push(&bytes);
-                state.signing_in.insert(handle, false);
+                state.signing_in.insert(handle, SigningIn { has_missed: false, under_way });
             }
             _ => {
                 let kind = HeldKind::SignIn;
@@ -995,7 +1038,12 @@ impl RemoteNode for Front {
     }
 
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
-        if !self.take_sign_in(handle, write(&ToHome::SignIn { handle, hello: hello.clone(), now })) {
+        let under_way = match self.admit(now) {
+            Ok(under_way) => under_way,
+            Err(refusal) => return self.shared.bye(handle, refusal),
+        };
+        let bytes = write(&ToHome::SignIn { handle, hello: hello.clone(), now });
+        if !self.take_sign_in(handle, bytes, Some(under_way)) {
             self.shared.bye(handle, OVERLOADED);
         }
     }

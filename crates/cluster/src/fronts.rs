@@ -251,7 +251,7 @@ impl Fronts {
             }
             match self.of_key(&sign_in.site_key) {
                 Some(front) => {
-                    if !front.take_sign_in(handle, sign_in.bytes) {
+                    if !front.take_sign_in(handle, sign_in.bytes, None) {
                         refused.push((handle, OVERLOADED));
                     }
                 }

@@ -592,6 +592,7 @@ impl Home {
             }
             ToHome::Behind(session) => self.node.behind(here(session)),
             ToHome::PresenceMissed(session) => self.node.presence_missed(here(session)),
+            ToHome::Line { left_ms } => self.node.clients_wait_at_a_front(left_ms, now),
             ToHome::Note(mut note) => {
                 note.time_mut().into_iter().for_each(|sent| *sent = at_home(*sent, now));
                 self.node.note(&note);

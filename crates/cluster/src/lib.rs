@@ -17,6 +17,8 @@ mod bus;
 #[cfg(test)]
 mod clocks;
 mod counters;
+#[cfg(test)]
+mod crowds;
 mod envelope;
 mod front;
 mod fronts;

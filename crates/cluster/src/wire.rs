@@ -53,6 +53,10 @@ pub(crate) enum ToHome<'a> {
         number: u64,
         question: PortQuestion,
     },
+    /// This front has refused sign-ins and given out retry times, the latest in `left_ms`. A home of the version before drops it.
+    Line {
+        left_ms: u32,
+    },
     /// The answer to [`ToFront::Leaving`]: nothing follows.
     Left,
     /// This front has a TURN server, and asks for the calls of all users. `proof`: of the secret of its credentials, which the home

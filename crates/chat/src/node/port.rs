@@ -252,6 +252,12 @@ impl Node {
         self.inner.calls.continue_calls(records);
     }
 
+    /// A front has refused sign-ins and given out retry times, the latest in `left_ms`, at most 10 minutes. Until then, the presence of
+    /// dropped users is kept.
+    pub fn clients_wait_at_a_front(&self, left_ms: u32, now: Timestamp) {
+        self.inner.presences.clients_wait_at_a_front(left_ms, now);
+    }
+
     /// A gateway dropped presence for this session because it read slowly, and it has caught up. The session
     /// gets the presence of all watched users again.
     pub fn presence_missed(&self, session: SessionId) {

@@ -318,6 +318,11 @@ impl Presences {
         Published { presence, ..known }
     }
 
+    /// See [`Node::clients_wait_at_a_front`](crate::Node::clients_wait_at_a_front).
+    pub(crate) fn clients_wait_at_a_front(&self, left_ms: u32, now: Timestamp) {
+        self.admission.is_promised_by_a_front(left_ms, now);
+    }
+
     pub(crate) fn end_grace(&self, now: Timestamp) {
         let mut grace_ms = self.config.presence_grace_ms;
         if self.admission.awaits_somebody(grace_ms, now) {

@@ -40,7 +40,7 @@ const LEAST_MESSAGES_PROMISED: f64 = 5_000.0;
 const LONGEST_MS: u64 = 600_000;
 
 /// Counts the pending ones, and measures the rate at which they finish.
-pub(crate) struct Admission(Mutex<Pace>);
+pub struct Admission(Mutex<Pace>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
@@ -59,13 +59,15 @@ struct Pace {
     was_full: bool,
     /// The latest promised retry time, in milliseconds.
     promised: f64,
+    /// The latest one that a front has promised.
+    promised_by_fronts: f64,
 }
 
 /// A pending login or message, until this is dropped.
-pub(crate) struct UnderWay(Arc<Admission>);
+pub struct UnderWay(Arc<Admission>);
 
 impl Admission {
-    pub(crate) fn of_logins() -> Admission {
+    pub fn of_logins() -> Admission {
         Admission::new(Of::Logins, FIRST_PACE)
     }
 
@@ -75,22 +77,45 @@ impl Admission {
 
     fn new(of: Of, pace: f64) -> Admission {
         let window = Timestamp(0);
-        let pace = Pace { of, under_way: 0, pace, window, finished: 0, was_full: false, promised: 0.0 };
+        let pace = Pace {
+            of,
+            under_way: 0,
+            pace,
+            window,
+            finished: 0,
+            was_full: false,
+            promised: 0.0,
+            promised_by_fronts: 0.0,
+        };
         Admission(Mutex::new(pace))
     }
 
     /// Admits one. Err: the limit of pending ones is reached.
-    pub(crate) fn enter(self: &Arc<Self>, now: Timestamp) -> Result<UnderWay, Refusal> {
+    pub fn enter(self: &Arc<Self>, now: Timestamp) -> Result<UnderWay, Refusal> {
         self.pace().enter(now)?;
         Ok(UnderWay(self.clone()))
     }
 
     /// Whether a promised retry time is in the future, or passed at most `late_ms` ago.
     pub(crate) fn awaits_somebody(&self, late_ms: u64, now: Timestamp) -> bool {
-        let promised = self.pace().promised;
+        let (promised, by_fronts) = {
+            let pace = self.pace();
+            (pace.promised, pace.promised_by_fronts)
+        };
         // A later time means that the clock was set back.
         let last = (now.0 + LONGEST_MS + SOON_MS) as f64;
-        promised + late_ms as f64 > now.0 as f64 && promised <= last
+        let awaits = |promised: f64| promised + late_ms as f64 > now.0 as f64 && promised <= last;
+        awaits(promised) || awaits(by_fronts)
+    }
+
+    /// A front has given out retry times, the latest in `left_ms`.
+    pub(crate) fn is_promised_by_a_front(&self, left_ms: u32, now: Timestamp) {
+        let mut pace = self.pace();
+        let until = (now.0 + u64::from(left_ms).min(LONGEST_MS)) as f64;
+        // After the clock was set back, an earlier promise is void.
+        let last = (now.0 + LONGEST_MS) as f64;
+        let earlier = Some(pace.promised_by_fronts).filter(|earlier| *earlier <= last);
+        pace.promised_by_fronts = earlier.unwrap_or(0.0).max(until);
     }
 
     fn pace(&self) -> MutexGuard<'_, Pace> {
@@ -101,7 +126,7 @@ impl Admission {
 impl UnderWay {
     /// One has finished. Refusals on the way cost little and do not count for the rate: otherwise a flood of
     /// bad tokens would raise it.
-    pub(crate) fn is_done(&self) {
+    pub fn is_done(&self) {
         let mut pace = self.0.pace();
         pace.finished = pace.finished.saturating_add(1);
     }
@@ -254,6 +279,21 @@ mod tests {
             !crowd.admission.awaits_somebody(10_000, Timestamp(START - 3_600_000)),
             "the clock went back"
         );
+    }
+
+    #[test]
+    fn clients_in_the_line_of_a_front_are_awaited_too() {
+        let admission = Arc::new(Admission::of_logins());
+        let awaits = |at: u64| admission.awaits_somebody(10_000, Timestamp(START + at));
+        admission.is_promised_by_a_front(60_000, Timestamp(START));
+        admission.is_promised_by_a_front(5_000, Timestamp(START + 1_000));
+        assert!(awaits(0) && awaits(69_999) && !awaits(70_001));
+        admission.is_promised_by_a_front(u32::MAX, Timestamp(START));
+        assert!(awaits(LONGEST_MS) && !awaits(LONGEST_MS + 10_001), "a front cannot ask for more");
+        let day = 24 * 3_600_000;
+        admission.is_promised_by_a_front(1_000, Timestamp(START - day));
+        let awaits = |at: u64| admission.awaits_somebody(10_000, Timestamp(at));
+        assert!(awaits(START - day) && !awaits(START - day + 11_001), "the clock went back");
     }
 
     #[test]
