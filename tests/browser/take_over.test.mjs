@@ -90,7 +90,9 @@ test('while members type and write, a new version takes over twice: nothing is l
 const seen = ({ page }) =>
   page.evaluate(async () => {
     const reports = await Promise.all(globalThis.connections.map(one => one.getStats()));
-    const incoming = reports.flatMap(report => [...report.values()]).filter(one => one.type === 'inbound-rtp');
+    const incoming = reports
+      .flatMap(report => [...report.values()])
+      .filter(one => one.type === 'inbound-rtp');
     const frames = incoming.reduce((sum, one) => sum + (one.framesDecoded ?? 0), 0);
     return { frames, connections: reports.length };
   });

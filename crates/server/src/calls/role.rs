@@ -387,6 +387,21 @@ mod tests {
     }
 
     #[test]
+    fn relays_are_taken_over_if_both_processes_listen_on_the_same_addresses() {
+        let here = config("127.0.0.1:8080", |config| config.calls.listen = "127.0.0.1:0, [::1]:7".into());
+        let at = |text: &[&str]| text.iter().map(|it| it.parse().expect(it)).collect::<Vec<SocketAddr>>();
+        let (datagrams, streams) = (at(&["127.0.0.1:4000", "[::1]:7"]), at(&["127.0.0.1:4001", "[::1]:7"]));
+        let offer = Offer { relays: MOVES_FORMAT, datagrams, streams, ..Offer::default() };
+        let takes = |offer: &Offer| takes_relays(&here, offer).expect("all is well");
+        assert!(takes(&offer));
+        assert!(!takes(&Offer { relays: 0, ..offer.clone() }), "the version before sends none");
+        assert!(!takes(&Offer { relays: MOVES_FORMAT + 1, ..offer.clone() }));
+        assert!(!takes(&Offer { datagrams: at(&["127.0.0.1:4000", "[::1]:8"]), ..offer.clone() }));
+        assert!(!takes(&Offer { streams: at(&["127.0.0.1:4001"]), ..offer.clone() }));
+        assert!(!takes(&Offer::default()), "it had no server");
+    }
+
+    #[test]
     fn auto_listens_where_members_connect_unless_other_servers_are_named() {
         assert!(plain(&config("127.0.0.1:8080", |_| {})).is_empty());
         assert_eq!(plain(&config("0.0.0.0:80", |_| {})), ["0.0.0.0:3478"]);
