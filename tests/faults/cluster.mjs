@@ -267,7 +267,7 @@ export class Cluster {
     await node.command('cluster', 'drain');
     const isDrained = async () => {
       const slots = await node.get('/cluster').then(answer => answer?.ok && answer.json());
-      return slots && slots.slots.every(slot => slot.pid === null);
+      return slots?.slots.every(slot => slot.pid === null);
     };
     await until(`${node.name} to be drained`, isDrained);
     await node.stop();
