@@ -9,7 +9,18 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { until } from './browser.mjs';
-import { befriend, browserOf, button, bye, call, flows, frame, launchForCalls, line } from './calling.mjs';
+import {
+  befriend,
+  browserOf,
+  button,
+  bye,
+  call,
+  flows,
+  frame,
+  hide,
+  launchForCalls,
+  line,
+} from './calling.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -45,9 +56,8 @@ after(async () => {
 /** A member who hides their address, and whose network allows only one transport to the relay. */
 async function hidden(name, way) {
   const context = await browserOf(browser);
+  await hide(context);
   await context.addInitScript(only => {
-    // Skip the empty page with which each tab begins.
-    if (location.protocol === 'http:') localStorage.setItem('kith.call.relay', 'on');
     const wanted = new RegExp(only);
     const through = ({ iceServers = [], ...more } = {}) => ({
       ...more,

@@ -33,6 +33,13 @@ export async function browserOf(browser, options = {}) {
   return context;
 }
 
+/** Makes a member's calls go through the relay of the node. */
+export const hide = context =>
+  context.addInitScript(() => {
+    // Skip the empty page with which each tab begins.
+    if (location.protocol === 'http:') localStorage.setItem('kith.call.relay', 'on');
+  });
+
 /** Opens the widget for two members who are contacts. */
 export async function pair(browser, kith, one, other, options) {
   const contexts = await Promise.all([browserOf(browser, options), browserOf(browser)]);
@@ -80,7 +87,7 @@ export function flows(widget, pictures = true) {
 }
 
 /** The number of decoded frames, and the total audio energy. */
-const heard = ({ page }) =>
+export const heard = ({ page }) =>
   page.evaluate(async () => {
     const seen = { frames: 0, energy: 0 };
     for (const one of (await globalThis.connections.at(-1)?.getStats())?.values() ?? []) {

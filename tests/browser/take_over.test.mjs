@@ -3,7 +3,19 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { assertNoTrouble, person, shot, until } from './browser.mjs';
-import { befriend, browserOf, button, bye, call, flows, launchForCalls, line, openChat } from './calling.mjs';
+import {
+  befriend,
+  browserOf,
+  button,
+  bye,
+  call,
+  flows,
+  heard,
+  hide,
+  launchForCalls,
+  line,
+  openChat,
+} from './calling.mjs';
 import { freePort, Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -86,23 +98,11 @@ test('while members type and write, a new version takes over twice: nothing is l
   }
 });
 
-/** Counts frames of the call that were seen, and the connections that were made for it. */
-const seen = ({ page }) =>
-  page.evaluate(async () => {
-    const reports = await Promise.all(globalThis.connections.map(one => one.getStats()));
-    const incoming = reports
-      .flatMap(report => [...report.values()])
-      .filter(one => one.type === 'inbound-rtp');
-    const frames = incoming.reduce((sum, one) => sum + (one.framesDecoded ?? 0), 0);
-    return { frames, connections: reports.length };
-  });
-
-/** Makes a member's calls go through the relay of the node. */
-const hide = context =>
-  context.addInitScript(() => {
-    // Skip the empty page with which each tab begins.
-    if (location.protocol === 'http:') localStorage.setItem('kith.call.relay', 'on');
-  });
+/** Frames of the call that were seen, and the number of connections that were made for it. */
+const seen = async one => ({
+  frames: (await heard(one)).frames,
+  connections: await one.page.evaluate(() => globalThis.connections.length),
+});
 
 for (const isRelayed of [false, true]) {
   const way = isRelayed ? 'through the relay of the node' : 'between two browsers';

@@ -52,7 +52,7 @@ impl Machine {
         for relay in &continued {
             let other = self.allocations.get_mut(relay.slot, relay.generation).map(|it| it.other);
             if let Some(Other::Is(other)) = other
-                && !continued.contains(&other)
+                && self.allocations.get_mut(other.slot, other.generation).is_none()
                 && let Some(left) = self.allocations.get_mut(relay.slot, relay.generation)
             {
                 left.other = Other::None;
