@@ -102,6 +102,10 @@ pub(crate) struct SourcePorts {
 /// Above the ports of most services; used ones are skipped.
 const FIRST_SOURCE_PORT: u16 = 20_000;
 
+/// Linux gives no port to other connections of this machine as long as one is bound to it here, whatever its addresses. So the upper
+/// 5,000 ports of its range (`ip_local_port_range`) are left to them.
+const LAST_SOURCE_PORT: u16 = 55_999;
+
 /// Ports tried for one connection.
 const PORT_TRIES: usize = 64;
 
@@ -109,11 +113,12 @@ impl SourcePorts {
     /// Workers, their gateways and processes begin at different ports, to avoid collisions.
     pub(crate) fn new(number: usize) -> SourcePorts {
         let spread = (number as u32 + 1).wrapping_mul(7919) ^ std::process::id().wrapping_mul(2_654_435_761);
-        SourcePorts { next: FIRST_SOURCE_PORT + (spread % u32::from(u16::MAX - FIRST_SOURCE_PORT)) as u16 }
+        let ports = u32::from(LAST_SOURCE_PORT - FIRST_SOURCE_PORT);
+        SourcePorts { next: FIRST_SOURCE_PORT + (spread % ports) as u16 }
     }
 
     fn next(&mut self) -> u16 {
-        self.next = self.next.checked_add(1).unwrap_or(FIRST_SOURCE_PORT);
+        self.next = if self.next < LAST_SOURCE_PORT { self.next + 1 } else { FIRST_SOURCE_PORT };
         self.next
     }
 }
