@@ -353,7 +353,7 @@ fn goodbye_spreads_the_reconnects() {
 fn a_crowd_is_admitted_at_the_rate_of_the_store() {
     let scene = Scene::with(Mode::Open, config(), Sqlite::by_turns());
     let token = scene.token("ann");
-    let under_way: Vec<_> = (0..2_000).map(|_| scene.hello(Some(&token), "d", None)).collect();
+    let under_way: Vec<_> = (0..4_000).map(|_| scene.hello(Some(&token), "d", None)).collect();
     let first = under_way[0];
     let moments: Vec<u32> = (0..100)
         .map(|_| match scene.refused_hello(Some("a token that nobody looks at")) {

@@ -27,7 +27,7 @@ fn crowd(scene: &Scene, count: u64) -> Vec<u32> {
 #[test]
 fn the_excess_of_a_crowd_is_refused_by_the_front_with_ascending_times() {
     let mut scene = Scene::new(1);
-    assert!(crowd(&scene, 2_000).is_empty());
+    assert!(crowd(&scene, 4_000).is_empty());
     let refused = crowd(&scene, 500);
     assert_eq!(refused.len(), 500);
     assert!(refused.is_sorted() && refused[0] >= 1_000 && refused[499] > refused[0] + 200, "{refused:?}");
@@ -85,4 +85,13 @@ fn tom_sub() -> Sub {
 fn nobody_is_seen_to_leave_while_a_front_has_promised_times() {
     assert!(has_left(0), "he is gone");
     assert!(!has_left(25_000), "he may be in the line");
+}
+
+#[test]
+fn a_front_is_crowded_until_its_home_has_answered() {
+    let mut scene = Scene::new(1);
+    crowd(&scene, 2_000);
+    assert!(scene.fronts[0].0.is_crowded());
+    scene.settle();
+    assert!(!scene.fronts[0].0.is_crowded());
 }

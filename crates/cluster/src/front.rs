@@ -11,7 +11,6 @@ mod take_over;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chat::session::Event as SessionEvent;
@@ -116,8 +115,6 @@ pub struct Front {
     calls: RwLock<Calls>,
     /// Of sign-ins that the home answers. A crowd is refused here, so that it costs the home and the link nothing.
     admission: Arc<Admission>,
-    /// The latest retry time that was given out since the home was told, in milliseconds from then. 0: none.
-    in_line_ms: AtomicU32,
 }
 
 struct State {
@@ -283,7 +280,6 @@ impl Front {
             turn: Mutex::default(),
             calls: RwLock::default(),
             admission: Arc::new(Admission::of_logins()),
-            in_line_ms: AtomicU32::new(0),
         }
     }
 
@@ -691,11 +687,10 @@ impl Front {
             state.held_bytes.clear();
             state.held_sign_ins.clear();
         }
-        if state.is_linked() {
-            let left_ms = self.in_line_ms.swap(0, Ordering::Relaxed);
-            if left_ms > 0 {
-                state.push(&ToHome::Line { left_ms });
-            }
+        if state.is_linked()
+            && let Some(left_ms) = self.admission.take_awaited(now)
+        {
+            state.push(&ToHome::Line { left_ms });
         }
         drop(state);
         self.carry_out(effects);
@@ -772,8 +767,7 @@ impl Front {
     /// A place among the sign-ins that the home answers soon. Refusals take no lock of the link.
     fn admit(&self, now: Timestamp) -> Result<UnderWay, Refusal> {
         let admitted = self.admission.enter(now);
-        if let Err(Refusal::Overloaded { retry_after_ms }) = &admitted {
-            self.in_line_ms.fetch_max(*retry_after_ms, Ordering::Relaxed);
+        if admitted.is_err() {
             self.shared.counters.requests_refused.add(1);
         }
         admitted
@@ -1035,6 +1029,10 @@ fn refusal_of(to: SessionHandle, awaited: Awaited, refusal: Refusal) -> Option<E
 impl RemoteNode for Front {
     fn sites(&self) -> Arc<PublishedSites> {
         self.shared.directory.all()
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.admission.is_crowded()
     }
 
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {

@@ -277,6 +277,11 @@ impl RemoteNode for Fronts {
         self.shared.directory.all()
     }
 
+    /// A crowd of one slot does not let clients of the others wait.
+    fn is_crowded(&self) -> bool {
+        self.iter().all(|front| front.is_crowded())
+    }
+
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
         match self.of_key(&hello.site_key) {
             Some(front) => front.sign_in(hello, handle, now),

@@ -53,7 +53,8 @@ pub(crate) enum ToHome<'a> {
         number: u64,
         question: PortQuestion,
     },
-    /// This front has refused sign-ins and given out retry times, the latest in `left_ms`. A home of the version before drops it.
+    /// This front expects the clients of a crowd within `left_ms`: they are in its queue, or have retry times. A home of the version before
+    /// drops it.
     Line {
         left_ms: u32,
     },

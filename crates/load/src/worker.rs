@@ -26,6 +26,9 @@ use crate::traffic::Traffic;
 
 /// A connection without a welcome after this time has failed.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(30);
+/// Members of a worker who return, and whose connections are not established yet. Others wait, which counts as their wait for the server.
+/// A worker that begins connections without end has no time for those that the server has accepted, and whose first byte it expects.
+const CONNECTING: u32 = 128;
 /// Share of the server's idle time-out after which a member sends a ping.
 const PING_AFTER: f64 = 0.6;
 /// A member that is still connected this long after its `bye` counts as a failure.
@@ -243,6 +246,8 @@ pub(crate) struct Worker<S: Script> {
     /// Ticks since its CPU was recorded.
     unnoted: u32,
     counts: WorkerReport<S::Tally>,
+    /// Members whose connections are not established yet.
+    connecting: u32,
     /// Members who reconnect later.
     away: Agenda<u32>,
     /// Commands that wait for a retry.
@@ -282,6 +287,8 @@ struct Returning {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
+    /// Its connection is not established.
+    Connecting,
     LoggingIn,
     Active,
     Leaving,
@@ -307,6 +314,7 @@ impl<S: Script> Worker<S> {
             ping_every: Duration::from_secs(45),
             unnoted: 0,
             counts: WorkerReport::default(),
+            connecting: 0,
             away: Agenda::default(),
             waiting: Agenda::default(),
             deferred: Agenda::default(),
@@ -329,9 +337,12 @@ impl<S: Script> Worker<S> {
     fn connect(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
         let client = Client::new(self.state.transport);
         let target = self.moved.get(&number).copied().unwrap_or_else(|| self.state.first_target(number));
-        let member = Member { client, number, target, stage: Stage::LoggingIn, received: true };
+        let member = Member { client, number, target, stage: Stage::Connecting, received: true };
         match conns.connect(self.state.connect(target, self.state.source(number)), Conn::Member(member)) {
-            Ok(handle) => self.handles[number as usize / self.state.workers] = Some(handle),
+            Ok(handle) => {
+                self.handles[number as usize / self.state.workers] = Some(handle);
+                self.connecting += 1;
+            }
             Err(error) => self.no_welcome(number, format!("connect: {}", kind(&error)), None),
         }
     }
@@ -359,14 +370,18 @@ impl<S: Script> Worker<S> {
 
     fn bring_back(&mut self, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        while let Some((_, number)) = self.away.pop(now) {
+        while self.connecting < CONNECTING
+            && let Some((_, number)) = self.away.pop(now)
+        {
             self.connect(number, conns);
         }
     }
 
     fn connect_deferred(&mut self, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        while let Some((_, number)) = self.deferred.pop(now) {
+        while self.connecting < CONNECTING
+            && let Some((_, number)) = self.deferred.pop(now)
+        {
             self.connect(number, conns);
         }
     }
@@ -425,13 +440,14 @@ impl<S: Script> Worker<S> {
     /// `advice`: milliseconds after which the server asks the member to return.
     fn fail_member(&mut self, member: &mut Member, reason: String, advice: Option<u64>, io: &mut Io<'_>) {
         self.lost(member, reason, advice);
+        self.connecting -= u32::from(member.stage == Stage::Connecting);
         member.stage = Stage::Failed;
         io.abort();
     }
 
     fn lost(&mut self, member: &Member, reason: String, advice: Option<u64>) {
         match member.stage {
-            Stage::LoggingIn => self.no_welcome(member.number, reason, advice),
+            Stage::Connecting | Stage::LoggingIn => self.no_welcome(member.number, reason, advice),
             Stage::Active => {
                 add(&self.state.counts.left, 1);
                 match self.state.outage.clone() {
@@ -452,7 +468,7 @@ impl<S: Script> Worker<S> {
         out.clear();
         cx.now = now;
         let number = member.number;
-        let (mut welcome, mut bye) = (false, None);
+        let (mut welcome, mut bye, mut queued) = (false, None, None);
         let taken =
             member.client.input(&state.targets[member.target], input, masks, out, &mut |event| match event {
                 Event::Welcome(event) => {
@@ -461,6 +477,7 @@ impl<S: Script> Worker<S> {
                     script.welcome(number, event, cx);
                 }
                 Event::Bye { code, retry_after, .. } => bye = Some((*code, *retry_after)),
+                Event::Queued { within_ms } => queued = Some(*within_ms),
                 event => script.event(number, event, cx),
             });
         if taken.as_ref().is_ok_and(|taken| *taken > 0) {
@@ -483,6 +500,9 @@ impl<S: Script> Worker<S> {
                 self.fail_member(member, format!("bye: {}", code.word()), advice, io);
             }
             _ => {}
+        }
+        if let Some(within_ms) = queued {
+            io.set_timer(Some(Duration::from_millis(within_ms)));
         }
         match (member.stage, self.state.transport.silence()) {
             (Stage::Active, Some(patience)) => io.set_timer(Some(patience)),
@@ -622,7 +642,7 @@ impl<S: Script> Worker<S> {
             }
             Conn::Member(member) => {
                 // If the run ends while a member signs in, the member has not failed.
-                if member.stage == Stage::LoggingIn {
+                if matches!(member.stage, Stage::Connecting | Stage::LoggingIn) {
                     member.stage = Stage::Leaving;
                 }
                 io.abort();
@@ -646,6 +666,8 @@ impl<S: Script> Protocol for Worker<S> {
     fn connected(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         match conn {
             Conn::Member(member) => {
+                member.stage = Stage::LoggingIn;
+                self.connecting -= 1;
                 self.out.clear();
                 let position = self.script.position(member.number);
                 let (site, token) = self.state.tokens.of(member.number);
@@ -686,7 +708,9 @@ impl<S: Script> Protocol for Worker<S> {
     fn timer(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         let Conn::Member(member) = conn else { return };
         match (member.stage, self.state.transport.silence()) {
-            (Stage::LoggingIn, _) => self.fail_member(member, "no welcome within 30 s".to_owned(), None, io),
+            (Stage::Connecting | Stage::LoggingIn, _) => {
+                self.fail_member(member, "no welcome within 30 s".to_owned(), None, io)
+            }
             (Stage::Active, None) if member.received => {
                 member.received = false;
                 self.cx.commands.send(member.number, &Command::Ping { rid: None });
@@ -711,7 +735,12 @@ impl<S: Script> Protocol for Worker<S> {
         match conn {
             Conn::Member(member) => {
                 add(&self.state.counts.closed, 1);
-                let when = if member.stage == Stage::LoggingIn { "closed before welcome" } else { "lost" };
+                let when = match member.stage {
+                    Stage::Connecting => "cannot connect",
+                    Stage::LoggingIn => "closed before welcome",
+                    Stage::Active | Stage::Leaving | Stage::Failed => "lost",
+                };
+                self.connecting -= u32::from(member.stage == Stage::Connecting);
                 self.lost(&member, format!("{when}: {why:?}"), None);
             }
             Conn::Lane => {

@@ -129,6 +129,11 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
                     &counters.presence_coalesced,
                 ),
                 ("websocket_violations", "Clients that violated RFC 6455.", &counters.websocket_violations),
+                (
+                    "sign_ins_queued",
+                    "WebSockets that had to wait for their sign-in.",
+                    &counters.sign_ins_queued,
+                ),
                 ("undeliverable", "Events for ended sessions.", &counters.undeliverable),
                 (
                     "untrusted_forwarded",

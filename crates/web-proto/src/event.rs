@@ -542,6 +542,8 @@ pub enum Event<'a> {
     },
     /// An event without content. The stream transports send it so that proxies keep the connection open.
     Heartbeat,
+    /// Before `welcome`, on WebSocket: many clients sign in, and this one waits for its turn. The next frame comes within `within_ms`.
+    Queued { within_ms: u64 },
     /// The last frame of a session.
     Bye {
         code: Code,

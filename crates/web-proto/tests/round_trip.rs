@@ -616,6 +616,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (any::<u64>(), any::<u64>()).prop_map(|(re, expires)| Event::TokenOk { re, expires }),
         number().prop_map(|re| Event::Pong { re }),
         Just(Event::Heartbeat),
+        any::<u32>().prop_map(|ms| Event::Queued { within_ms: ms.into() }),
         (code(), text(), number(), number(), opt()).prop_map(|(code, text, retry_after, until, reason)| {
             Event::Bye { code, text, retry_after, until, reason }
         }),

@@ -21,6 +21,8 @@ pub struct Counters {
     pub presence_coalesced: Counter,
     /// WebSocket peers that broke RFC 6455.
     pub websocket_violations: Counter,
+    /// Hellos that had to wait for their sign-in.
+    pub sign_ins_queued: Counter,
     /// Workers' messages for sessions that were gone.
     pub undeliverable: Counter,
     /// Requests with a forwarding header from an address that is no trusted proxy.

@@ -19,6 +19,7 @@ use crate::pieces::{Incoming, Outgoing};
 use crate::poll::Polls;
 use crate::request::{Upload, Waiting, refuse_request};
 use crate::rest::Answer;
+use crate::sign_in_queue::SignInQueue;
 use crate::unproven::{Held, Unproven};
 
 /// State per connection. An idle one owns nothing on the heap.
@@ -283,6 +284,7 @@ pub struct Gateway {
     pub(crate) date: DateLine,
     pub(crate) unproven: Unproven,
     crowds: Crowds,
+    pub(crate) queue: SignInQueue,
 }
 
 /// Ends a session whose welcome is not delivered: its connection has gone, or a worker has panicked.
@@ -312,6 +314,7 @@ impl Gateway {
             date: DateLine::default(),
             unproven: Unproven::default(),
             crowds: Crowds::default(),
+            queue: SignInQueue::default(),
         }
     }
 
@@ -632,6 +635,7 @@ impl Protocol for Gateway {
         while let Some(oldest) = self.unproven.next_to_drop() {
             self.drop_upload(oldest, conns);
         }
+        self.serve_queue(conns);
     }
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {

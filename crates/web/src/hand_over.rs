@@ -34,6 +34,7 @@ enum Record {
 #[derive(Serialize, Deserialize)]
 enum PhaseRecord {
     BeforeHello(Option<VisitorRecord>),
+    Queued { visitor: VisitorRecord, hello: Box<str> },
     Live(LiveRecord),
 }
 
@@ -85,6 +86,9 @@ impl Gateway {
                     Phase::BeforeHello(visitor) => {
                         PhaseRecord::BeforeHello(visitor.as_ref().map(|visitor| visitor.export()))
                     }
+                    Phase::Queued(queued) => {
+                        PhaseRecord::Queued { visitor: queued.visitor.export(), hello: queued.hello.clone() }
+                    }
                     Phase::Live(live) => PhaseRecord::Live(live.export()),
                     Phase::SigningIn => return false,
                 };
@@ -117,6 +121,9 @@ impl Gateway {
                 let phase = match phase {
                     PhaseRecord::BeforeHello(visitor) => {
                         Phase::BeforeHello(visitor.map(|visitor| Box::new(Visitor::import(visitor))))
+                    }
+                    PhaseRecord::Queued { visitor, hello } => {
+                        Phase::Queued(self.queue.push(io.handle(), Visitor::import(visitor), hello))
                     }
                     PhaseRecord::Live(live) => {
                         self.shared.counters.session_began(crate::Transport::WebSocket);

@@ -32,6 +32,7 @@ mod poll;
 mod request;
 mod request_limit;
 mod rest;
+mod sign_in_queue;
 mod site_api;
 mod unproven;
 mod visitor;

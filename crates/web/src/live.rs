@@ -17,6 +17,7 @@ use crate::framing::Framing;
 use crate::gateway::{Conn, Gateway, State, Step, timestamp};
 use crate::poll::Polls;
 use crate::request::{read_hello, take_waiting};
+use crate::sign_in_queue::Queued;
 use crate::unproven::HELLO_BYTES;
 use crate::visitor::Visitor;
 use crate::wire::session::{add_key, own_bye};
@@ -38,7 +39,9 @@ pub(crate) struct Socket {
 pub(crate) enum Phase {
     /// Waits for the hello. A thin pointer keeps every connection small.
     BeforeHello(Option<Box<Visitor>>),
-    /// Has sent its hello. The gateway reads nothing until the answer.
+    /// Has sent its hello, which waits for its turn.
+    Queued(Box<Queued>),
+    /// Its hello is with the domain. The gateway reads nothing until the answer.
     SigningIn,
     Live(Live),
 }
@@ -278,7 +281,7 @@ impl Gateway {
         }
         let frame_bytes = self.shared.config.frame_bytes as usize;
         let limit = match socket.phase {
-            Phase::BeforeHello(_) => HELLO_BYTES.min(frame_bytes),
+            Phase::BeforeHello(_) | Phase::Queued(_) => HELLO_BYTES.min(frame_bytes),
             Phase::SigningIn | Phase::Live(_) => frame_bytes,
         };
         let (used, message) = match socket.reader.read(input, limit) {
@@ -319,9 +322,15 @@ impl Gateway {
         let State::Socket(socket) = state else { return };
         match &mut socket.phase {
             Phase::SigningIn => {}
+            Phase::Queued(_) => self.say_bye_because(state, Code::NotNow, "wait for welcome", io),
             Phase::BeforeHello(visitor) => match read_hello(frame) {
                 Ok(hello) => {
                     let visitor = visitor.take().map(|visitor| *visitor).unwrap_or_default();
+                    if self.must_queue(frame)
+                        && let Ok(hello) = std::str::from_utf8(frame)
+                    {
+                        return self.queue_sign_in(socket, visitor, hello, io);
+                    }
                     socket.phase = Phase::SigningIn;
                     io.set_reading(false);
                     self.sign_in(&hello, &visitor, SessionHandle(io.handle().to_bits()), io);
@@ -614,6 +623,7 @@ impl Gateway {
         let State::Socket(socket) = state else { return };
         let code = match &socket.phase {
             Phase::BeforeHello(_) => Code::Slow,
+            Phase::Queued(_) => return self.still_queued(io),
             Phase::SigningIn => Code::Unavailable,
             Phase::Live(live) => {
                 let silent = Duration::from_secs(seconds(io.now()).wrapping_sub(live.received).into());
@@ -628,7 +638,7 @@ impl Gateway {
         self.say_bye(state, code, io);
     }
 
-    fn send_frame(&mut self, event: &web_proto::Event<'_>, framing: Framing, io: &mut Io<'_>) {
+    pub(crate) fn send_frame(&mut self, event: &web_proto::Event<'_>, framing: Framing, io: &mut Io<'_>) {
         let mut json = std::mem::take(&mut self.scratch);
         event.write(&mut json);
         framing.send(io, &json);

@@ -23,6 +23,7 @@ mod rooms;
 mod safety;
 mod scene;
 mod sessions;
+mod sign_in_queue;
 mod site_users;
 mod stickers;
 mod uploads;

@@ -14,15 +14,21 @@ use crate::scene::{CARRIERS, Carrier, Client, Scene};
 
 /// A domain that answers nothing.
 #[derive(Default)]
-struct Silent {
+pub(crate) struct Silent {
     sites: Arc<PublishedSites>,
-    signing_in: Mutex<Vec<SessionHandle>>,
+    pub(crate) signing_in: Mutex<Vec<SessionHandle>>,
     given_up: Mutex<Vec<SessionHandle>>,
+    /// It is crowded as soon as it has got so many sign-ins.
+    pub(crate) crowd: Mutex<Option<usize>>,
 }
 
 impl RemoteNode for Silent {
     fn sites(&self) -> Arc<PublishedSites> {
         Arc::clone(&self.sites)
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.crowd.lock().unwrap().is_some_and(|crowd| self.signing_in.lock().unwrap().len() >= crowd)
     }
 
     fn sign_in(&self, _: &Hello<'_>, handle: SessionHandle, _: Timestamp) {
@@ -49,7 +55,7 @@ impl RemoteNode for Silent {
 }
 
 impl Silent {
-    fn scene() -> (Arc<Silent>, Scene) {
+    pub(crate) fn scene() -> (Arc<Silent>, Scene) {
         let mut made = None;
         let scene = Scene::of_a_front(|node| {
             let sites = node.published_sites().into_iter().map(Arc::new).collect();

@@ -72,6 +72,21 @@ describe('transports', () => {
     expect(it.now - before).toBe(10_000);
   });
 
+  test('a transport is not given up while the server says that the sign-in is queued', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: undefined });
+    for (let times = 0; times < 3; times++) {
+      it.now += 25_000;
+      expect(it.says({ type: 'event', link: it.link, event: { t: 'queued', within_ms: 40_000 } })).toEqual(
+        [],
+      );
+    }
+    const before = it.now;
+    expect(it.untilNext()).toEqual(['close', 'waiting']);
+    expect(it.now - before).toBe(40_000);
+  });
+
   test('a transport that has worked is not given up after two failures', () => {
     const it = online();
     it.says({ type: 'closed', link: it.link });

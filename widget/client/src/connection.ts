@@ -232,12 +232,13 @@ export class Connection {
     if (!this.#isLink(link)) return;
     const state = this.#state;
     if (event.t === 'bye') {
-      this.#out.push({ type: 'close', link });
+      this.#abandon();
       const { reason, until } = event;
       const said = { ...(reason !== undefined && { reason }), ...(until !== undefined && { until }) };
       return this.#ended(event.code, event.retry_after, now, said);
     }
     if (state.at === 'opening') {
+      if ('within_ms' in event) state.until = now + event.within_ms;
       if (event.t !== 'welcome') return;
       // Deliver to the store first, so that listeners of `online` find the data of the welcome.
       this.#out.push({ type: 'deliver', event });
@@ -347,13 +348,13 @@ export class Connection {
       case 'token':
         return this.#tokenFailed(now);
       case 'opening':
-        this.#out.push({ type: 'close', link: state.link });
+        this.#abandon();
         return this.#ended(undefined, undefined, now);
       case 'waiting':
         return this.#begin(now);
       case 'online':
         if (state.probeUntil !== undefined && now >= state.probeUntil) {
-          this.#out.push({ type: 'close', link: state.link });
+          this.#abandon();
           return this.#ended(undefined, undefined, now);
         }
         if (!state.refreshing && now >= state.refreshAt) {
@@ -379,12 +380,12 @@ export class Connection {
 
   #isLink(link: number): boolean {
     const state = this.#state;
-    return (state.at === 'opening' || state.at === 'online') && state.link === link;
+    return 'link' in state && state.link === link;
   }
 
   #abandon(): void {
     const state = this.#state;
-    if (state.at === 'opening' || state.at === 'online') this.#out.push({ type: 'close', link: state.link });
+    if ('link' in state) this.#out.push({ type: 'close', link: state.link });
   }
 
   #enter(state: State): void {

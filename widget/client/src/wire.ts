@@ -1334,6 +1334,10 @@ export type Event =
       t: "heartbeat"
     }
   | {
+      t: "queued";
+      within_ms: number;
+    }
+  | {
       t: "bye";
       code: Code;
       text: string;

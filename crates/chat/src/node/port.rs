@@ -118,6 +118,13 @@ impl Node {
         self.inner.sign_in.token_user(site_key, token, now)
     }
 
+    /// Whether as many clients sign in as finish soon. A gateway should let others wait meanwhile, and call [`sign_in`](Self::sign_in)
+    /// for them in the order of their arrival. Takes no lock.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        self.inner.sign_in.is_crowded()
+    }
+
     /// Checks the credential and starts the session. The outcome arrives as `Event::Welcome` or `Event::Bye` for
     /// `handle`; no other event is delivered before.
     ///
@@ -252,8 +259,8 @@ impl Node {
         self.inner.calls.continue_calls(records);
     }
 
-    /// A front has refused sign-ins and given out retry times, the latest in `left_ms`, at most 10 minutes. Until then, the presence of
-    /// dropped users is kept.
+    /// A front expects the clients of a crowd within `left_ms`, at most 10 minutes: they are in its queue, or have retry times. Until
+    /// then, the presence of dropped users is kept.
     pub fn clients_wait_at_a_front(&self, left_ms: u32, now: Timestamp) {
         self.inner.presences.clients_wait_at_a_front(left_ms, now);
     }

@@ -22,6 +22,7 @@ pub trait RemoteNode: Send + Sync + 'static {
     /// The sites, as the node has published them last. Empty before its first answer, and [incomplete](PublishedSites::is_complete)
     /// until the homes of all slots have answered.
     fn sites(&self) -> Arc<PublishedSites>;
+    fn is_crowded(&self) -> bool;
     fn sign_in(&self, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp);
     /// The connection of this handle has closed, or does not wait any longer, before its sign-in had an answer. So a sign-in that was not
     /// sent yet never is, and one that was sent ends with its welcome.
@@ -184,6 +185,15 @@ impl Port {
         match self {
             Port::Here(node) => node.logs_sign_ins(),
             Port::There(node) => node.sites().logs_sign_ins(),
+        }
+    }
+
+    /// See [`Node::is_crowded`].
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        match self {
+            Port::Here(node) => node.is_crowded(),
+            Port::There(node) => node.is_crowded(),
         }
     }
 

@@ -320,7 +320,7 @@ impl Presences {
 
     /// See [`Node::clients_wait_at_a_front`](crate::Node::clients_wait_at_a_front).
     pub(crate) fn clients_wait_at_a_front(&self, left_ms: u32, now: Timestamp) {
-        self.admission.is_promised_by_a_front(left_ms, now);
+        self.admission.awaits_clients_of_a_front(left_ms, now);
     }
 
     pub(crate) fn end_grace(&self, now: Timestamp) {

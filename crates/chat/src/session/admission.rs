@@ -2,24 +2,31 @@
 //! once.
 //!
 //! Without it, a crowd that connects at once gets no service: each login finishes long after its client has
-//! timed out and retried. So a login is refused before anything is verified or read, if the pending ones
-//! already fill [`SOON_MS`]. Refused clients get retry times in sequence, at the rate at which logins finish.
+//! timed out and retried. If the pending logins fill [`SOON_MS`], gateways let WebSockets wait in a queue. A
+//! login that comes nevertheless is refused before anything is verified or read, if the pending ones fill
+//! [`LATE_MS`]. Refused clients get retry times in sequence, at the rate at which logins finish.
 //!
 //! Messages have an admission of their own, with no effect until the store is behind. Otherwise all messages
 //! would wait for each other. Refused senders with a fixed retry time would return all together, which alone
 //! can keep a node from catching up.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{Refusal, StoreError, Timestamp};
 
 /// An admitted client should be signed in within this time. Clients give up after some seconds.
 const SOON_MS: u64 = 1_000;
+/// Logins are refused if the pending ones need longer. It is more than [`SOON_MS`], so that clients of transports without a queue
+/// find room while others wait in one.
+const LATE_MS: u64 = 2_000;
+/// After a crowd was seen, clients are expected for so long: they are in the queue of a gateway, or could not connect yet.
+const UNSEEN_MS: u64 = 30_000;
 /// The rate is measured over this time.
 const WINDOW_MS: u64 = 250;
 /// The rate of messages is measured over this time, because a disk may be busy for tenths of a second without an overload.
 const MESSAGES_WINDOW_MS: u64 = 2_000;
-/// Logins per second before any measurement; a burst of this size is admitted.
+/// Logins per second before any measurement; a burst of twice this size is admitted.
 const FIRST_PACE: f64 = 2_000.0;
 /// Messages per second while the store keeps up: as many as its queues hold.
 const MESSAGES_FIRST_PACE: f64 = 65_536.0;
@@ -40,7 +47,11 @@ const LEAST_MESSAGES_PROMISED: f64 = 5_000.0;
 const LONGEST_MS: u64 = 600_000;
 
 /// Counts the pending ones, and measures the rate at which they finish.
-pub struct Admission(Mutex<Pace>);
+pub struct Admission {
+    pace: Mutex<Pace>,
+    /// The pending ones fill [`SOON_MS`]. Changed under the lock of `pace`.
+    is_crowded: AtomicBool,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
@@ -55,12 +66,14 @@ struct Pace {
     pace: f64,
     window: Timestamp,
     finished: u32,
-    /// A client was refused in this window, so the rate was the highest possible.
+    /// The limit was reached in this window, so the rate was the highest possible.
     was_full: bool,
     /// The latest promised retry time, in milliseconds.
     promised: f64,
-    /// The latest one that a front has promised.
-    promised_by_fronts: f64,
+    /// Clients are expected until then: promised ones, those of fronts, and those of a crowd without a promise.
+    awaited_until: f64,
+    /// It has grown since [`Admission::take_awaited`].
+    awaits_longer: bool,
 }
 
 /// A pending login or message, until this is dropped.
@@ -85,42 +98,60 @@ impl Admission {
             finished: 0,
             was_full: false,
             promised: 0.0,
-            promised_by_fronts: 0.0,
+            awaited_until: 0.0,
+            awaits_longer: false,
         };
-        Admission(Mutex::new(pace))
+        Admission { pace: Mutex::new(pace), is_crowded: AtomicBool::new(false) }
     }
 
     /// Admits one. Err: the limit of pending ones is reached.
     pub fn enter(self: &Arc<Self>, now: Timestamp) -> Result<UnderWay, Refusal> {
-        self.pace().enter(now)?;
+        let mut pace = self.pace();
+        let entered = pace.enter(now);
+        self.note_crowd(&pace);
+        drop(pace);
+        entered?;
         Ok(UnderWay(self.clone()))
     }
 
-    /// Whether a promised retry time is in the future, or passed at most `late_ms` ago.
-    pub(crate) fn awaits_somebody(&self, late_ms: u64, now: Timestamp) -> bool {
-        let (promised, by_fronts) = {
-            let pace = self.pace();
-            (pace.promised, pace.promised_by_fronts)
-        };
-        // A later time means that the clock was set back.
-        let last = (now.0 + LONGEST_MS + SOON_MS) as f64;
-        let awaits = |promised: f64| promised + late_ms as f64 > now.0 as f64 && promised <= last;
-        awaits(promised) || awaits(by_fronts)
+    /// Whether as many logins are pending as finish within [`SOON_MS`], so that others should wait. Takes no lock.
+    pub fn is_crowded(&self) -> bool {
+        self.is_crowded.load(Ordering::Relaxed)
     }
 
-    /// A front has given out retry times, the latest in `left_ms`.
-    pub(crate) fn is_promised_by_a_front(&self, left_ms: u32, now: Timestamp) {
+    /// The time for which clients are expected to return, if it has become longer since the last call.
+    pub fn take_awaited(&self, now: Timestamp) -> Option<u32> {
         let mut pace = self.pace();
-        let until = (now.0 + u64::from(left_ms).min(LONGEST_MS)) as f64;
-        // After the clock was set back, an earlier promise is void.
-        let last = (now.0 + LONGEST_MS) as f64;
-        let earlier = Some(pace.promised_by_fronts).filter(|earlier| *earlier <= last);
-        pace.promised_by_fronts = earlier.unwrap_or(0.0).max(until);
+        let left = pace.awaited_until - now.0 as f64;
+        (std::mem::take(&mut pace.awaits_longer) && left > 0.0).then_some(left as u32)
+    }
+
+    /// Whether the time in which clients are expected to return is in the future, or passed at most `late_ms` ago.
+    pub(crate) fn awaits_somebody(&self, late_ms: u64, now: Timestamp) -> bool {
+        let until = self.pace().awaited_until;
+        until + late_ms as f64 > now.0 as f64 && until <= latest(now)
+    }
+
+    /// A front expects clients to return within `left_ms`.
+    pub(crate) fn awaits_clients_of_a_front(&self, left_ms: u32, now: Timestamp) {
+        self.pace().awaits((now.0 + u64::from(left_ms)) as f64, now);
+    }
+
+    fn note_crowd(&self, pace: &Pace) {
+        let is_crowded = pace.is_crowded();
+        if is_crowded != self.is_crowded() {
+            self.is_crowded.store(is_crowded, Ordering::Relaxed);
+        }
     }
 
     fn pace(&self) -> MutexGuard<'_, Pace> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A later time was promised before the clock was set back.
+fn latest(now: Timestamp) -> f64 {
+    (now.0 + LONGEST_MS + SOON_MS) as f64
 }
 
 impl UnderWay {
@@ -141,25 +172,49 @@ impl UnderWay {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.pace().under_way -= 1;
+        let mut pace = self.0.pace();
+        pace.under_way -= 1;
+        self.0.note_crowd(&pace);
     }
 }
 
 impl Pace {
     fn enter(&mut self, now: Timestamp) -> Result<(), Refusal> {
         self.measure(now);
-        if f64::from(self.under_way) < self.pace * SOON_MS as f64 / 1000.0 {
+        if self.is_crowded() {
+            self.was_full = true;
+            self.awaits((now.0 + UNSEEN_MS) as f64, now);
+        }
+        let refused_from = if self.of == Of::Messages { SOON_MS } else { LATE_MS };
+        if !self.fill(refused_from) {
             self.under_way += 1;
             return Ok(());
         }
         self.was_full = true;
         // Pending ones come first. If the clock was set back, earlier promises are void.
-        let now = now.0 as f64;
-        let (first, last) = (now + SOON_MS as f64, now + LONGEST_MS as f64);
-        let promised = if self.promised > last + 1000.0 { first } else { self.promised.max(first) };
+        let (first, last) = ((now.0 + SOON_MS) as f64, (now.0 + LONGEST_MS) as f64);
+        let promised = if self.promised > latest(now) { first } else { self.promised.max(first) };
         let least = if self.of == Of::Messages { LEAST_MESSAGES_PROMISED } else { 0.0 };
         self.promised = (promised + 1000.0 / (self.pace * PROMISED).max(least)).min(last);
-        Err(Refusal::Overloaded { retry_after_ms: (self.promised - now) as u32 })
+        self.awaits(self.promised, now);
+        Err(Refusal::Overloaded { retry_after_ms: (self.promised - now.0 as f64) as u32 })
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.of == Of::Logins && self.fill(SOON_MS)
+    }
+
+    /// Whether the pending ones need this time at least.
+    fn fill(&self, ms: u64) -> bool {
+        f64::from(self.under_way) >= self.pace * ms as f64 / 1000.0
+    }
+
+    /// Clients are expected to return until then, at most for [`LONGEST_MS`].
+    fn awaits(&mut self, until: f64, now: Timestamp) {
+        let until = until.min((now.0 + LONGEST_MS) as f64);
+        if until > self.awaited_until || self.awaited_until > latest(now) {
+            (self.awaited_until, self.awaits_longer) = (until, true);
+        }
     }
 
     /// A rate below the limit, without refusals, does not lower the measured one.
@@ -202,6 +257,8 @@ mod tests {
     use super::*;
 
     const START: u64 = 1_800_000_000_000;
+    /// Logins of a crowd that are admitted at once.
+    const BURST: u32 = (FIRST_PACE as u64 * LATE_MS / 1_000) as u32;
 
     /// A node that finishes a fixed number of logins per second, and the arrival times of clients.
     struct Crowd {
@@ -269,10 +326,11 @@ mod tests {
         let mut crowd = Crowd::new(500.0);
         let awaits = |crowd: &Crowd, at: u64| crowd.admission.awaits_somebody(10_000, Timestamp(START + at));
         assert!(!awaits(&crowd, 0));
-        crowd.comes(2_001, 1);
+        crowd.comes(BURST + 100_000, 1);
         crowd.run(1);
-        assert_eq!(crowd.refusals, 1);
+        assert_eq!(crowd.refusals, 100_000);
         let last = crowd.coming.keys().max().unwrap() - START;
+        assert!(last > UNSEEN_MS);
         assert!(awaits(&crowd, 1) && awaits(&crowd, last + 9_999));
         assert!(!awaits(&crowd, last + 10_001));
         assert!(
@@ -282,16 +340,34 @@ mod tests {
     }
 
     #[test]
+    fn a_crowd_is_told_before_a_login_is_refused() {
+        let admission = Arc::new(Admission::of_logins());
+        let mut under_way: Vec<UnderWay> = Vec::new();
+        let mut enter = |count: u32| {
+            under_way.extend((0..count).map(|_| admission.enter(Timestamp(START)).expect("there is room")));
+            (admission.is_crowded(), admission.take_awaited(Timestamp(START)))
+        };
+        assert_eq!(enter(FIRST_PACE as u32 - 1), (false, None));
+        assert_eq!(enter(1), (true, None));
+        assert_eq!(enter(1), (true, Some(UNSEEN_MS as u32)), "clients that cannot connect will return");
+        assert_eq!(enter(BURST / 2 - 1), (true, None), "once is enough");
+        assert!(admission.enter(Timestamp(START)).is_err() && admission.awaits_somebody(0, Timestamp(START)));
+        under_way.truncate(FIRST_PACE as usize - 1);
+        assert!(!admission.is_crowded());
+        assert!(!admission.awaits_somebody(0, Timestamp(START + UNSEEN_MS + 1)));
+    }
+
+    #[test]
     fn clients_in_the_line_of_a_front_are_awaited_too() {
         let admission = Arc::new(Admission::of_logins());
         let awaits = |at: u64| admission.awaits_somebody(10_000, Timestamp(START + at));
-        admission.is_promised_by_a_front(60_000, Timestamp(START));
-        admission.is_promised_by_a_front(5_000, Timestamp(START + 1_000));
+        admission.awaits_clients_of_a_front(60_000, Timestamp(START));
+        admission.awaits_clients_of_a_front(5_000, Timestamp(START + 1_000));
         assert!(awaits(0) && awaits(69_999) && !awaits(70_001));
-        admission.is_promised_by_a_front(u32::MAX, Timestamp(START));
+        admission.awaits_clients_of_a_front(u32::MAX, Timestamp(START));
         assert!(awaits(LONGEST_MS) && !awaits(LONGEST_MS + 10_001), "a front cannot ask for more");
         let day = 24 * 3_600_000;
-        admission.is_promised_by_a_front(1_000, Timestamp(START - day));
+        admission.awaits_clients_of_a_front(1_000, Timestamp(START - day));
         let awaits = |at: u64| admission.awaits_somebody(10_000, Timestamp(at));
         assert!(awaits(START - day) && !awaits(START - day + 11_001), "the clock went back");
     }
@@ -331,7 +407,7 @@ mod tests {
         let mut crowd = Crowd::new(0.001);
         (1..=30_000).for_each(|at| crowd.comes(1, at));
         crowd.run(30_000);
-        assert!(crowd.under_way.len() <= FIRST_PACE as usize, "{}", crowd.under_way.len());
+        assert!(crowd.under_way.len() <= BURST as usize, "{}", crowd.under_way.len());
         let before = crowd.refusals;
         crowd.per_second = 5_000.0;
         crowd.run(180_000);
@@ -401,14 +477,14 @@ mod tests {
                 .for_each(|_| drop(admission.enter(Timestamp(START + millisecond)).expect("there is room")));
         }
         let under_way: Vec<_> =
-            std::iter::from_fn(|| admission.enter(Timestamp(START + 5_000)).ok()).take(3_000).collect();
-        assert_eq!(under_way.len(), FIRST_PACE as usize);
+            std::iter::from_fn(|| admission.enter(Timestamp(START + 5_000)).ok()).take(9_000).collect();
+        assert_eq!(under_way.len(), BURST as usize);
     }
 
     #[test]
     fn a_clock_set_back_causes_no_long_retry_time() {
         let admission = Arc::new(Admission::of_logins());
-        let _under_way: Vec<_> = (0..2_000).map(|_| admission.enter(Timestamp(START)).ok()).collect();
+        let _under_way: Vec<_> = (0..BURST).map(|_| admission.enter(Timestamp(START)).ok()).collect();
         let refused = |at| match admission.enter(Timestamp(at)) {
             Err(Refusal::Overloaded { retry_after_ms }) => u64::from(retry_after_ms),
             _ => panic!("it is full"),

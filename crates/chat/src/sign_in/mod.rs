@@ -184,6 +184,10 @@ impl Arrival {
 }
 
 impl SignIn {
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.admission.is_crowded()
+    }
+
     pub(crate) fn sign_in(self: &Arc<Self>, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
         let arrival = match self.check_hello(hello, handle, now) {
             Ok(arrival) => arrival,

@@ -18,7 +18,7 @@ use chat::{
     Site, SiteId, SiteStore, Timestamp, Turn, messages,
 };
 use edge::testing::{Harness, START_UNIX_MS};
-use edge::{EdgeConfig, Handle, Inbox};
+use edge::{EdgeConfig, Handle, Inbox, Protocol as _};
 use serde_json::{Value, json};
 use store::Sqlite;
 use tungstenite::protocol::{Role, WebSocket};
@@ -220,6 +220,18 @@ impl Scene {
     /// We have closed our side.
     pub fn is_ended(&self, line: Line) -> bool {
         self.workers[line.worker].saw_end(line.handle)
+    }
+
+    /// The connection moves to another process, which has its handle.
+    pub fn take_over(&mut self, line: Line) {
+        self.workers[line.worker].with_conns(|gateway, conns| {
+            let now = conns.now();
+            let (conn, mut io) = conns.get(line.handle).unwrap();
+            let mut record = Vec::new();
+            assert!(gateway.export(conn, now, &mut record));
+            *conn = gateway.import(&record, &mut io).unwrap();
+        });
+        self.settle();
     }
 
     /// The wall clock jumps, ahead or back. No timer notices.
