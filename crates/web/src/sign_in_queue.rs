@@ -5,6 +5,7 @@
 //! domain has room. If its bytes are used up, hellos go to the domain, which refuses them with a time for a retry.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -99,11 +100,13 @@ impl Gateway {
             let next = self.queue.handles.pop_front();
             let Some((conn, mut io)) = next.and_then(|handle| conns.get(handle)) else { continue };
             let State::Socket(socket) = &mut conn.state else { continue };
-            if !matches!(socket.phase, Phase::Queued(_)) {
-                continue;
-            }
-            let Phase::Queued(queued) = std::mem::replace(&mut socket.phase, Phase::SigningIn) else {
-                continue;
+            let queued = match mem::replace(&mut socket.phase, Phase::SigningIn) {
+                Phase::Queued(queued) => queued,
+                // It stood in the queue twice.
+                other => {
+                    socket.phase = other;
+                    continue;
+                }
             };
             io.set_reading(false);
             io.set_timer(Some(self.shared.config.hello));

@@ -56,6 +56,10 @@ impl RemoteNode for Sites {
         Arc::new(PublishedSites::new(self.0.iter().map(Option::as_ref)))
     }
 
+    fn is_crowded(&self) -> bool {
+        false
+    }
+
     fn sign_in(&self, _: &Hello<'_>, _: SessionHandle, _: Timestamp) {}
     fn gave_up(&self, _: SessionHandle) {}
     fn command(&self, _: SessionId, _: Request, _: Timestamp) {}
