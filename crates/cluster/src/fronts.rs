@@ -277,7 +277,7 @@ impl RemoteNode for Fronts {
         self.shared.directory.all()
     }
 
-    /// A crowd of one slot does not let clients of the others wait.
+    /// Clients of one slot do not wait for the crowd of another.
     fn is_crowded(&self) -> bool {
         self.iter().all(|front| front.is_crowded())
     }

@@ -2,7 +2,7 @@
 //!
 //! | state | moves |
 //! |---|---|
-//! | between requests; a WebSocket before its hello or with a session; stream; SSE | now |
+//! | between requests; a WebSocket before its hello, in the queue or with a session; stream; SSE | now |
 //! | a poll that waits | now: it is answered without events, and the client polls again |
 //! | a hello, REST or posted commands without an answer | with the answer |
 //! | a body, a download | when it is complete |

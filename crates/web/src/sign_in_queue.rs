@@ -1,8 +1,8 @@
 //! The queue of WebSockets that wait for their sign-in, because as many as finish soon are under way.
 //!
-//! A refused client would connect once more, which costs a server on a busy machine as much as the sign-in itself. So its connection stays, and
-//! it is told [`queued`](web_proto::Event::Queued). The queue belongs to a worker, and is served in the order of arrival as soon as the
-//! domain has room. If its bytes are used up, hellos go to the domain, which refuses them with a time for a retry.
+//! A refused client would connect once more, which costs about as much as the sign-in. So the gateway keeps the connection, and tells the
+//! client that it is [`queued`](web_proto::Event::Queued). Each worker has a queue, and serves it in the order of arrival as soon as the
+//! domain has room. If the bytes of a queue are used up, further hellos go to the domain, which refuses them with a time for a retry.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -28,7 +28,7 @@ const WITHIN_MS: u64 = 40_000;
 /// Bytes of the hellos that wait at all workers.
 const BYTES: usize = 256 * 1024 * 1024;
 
-/// What a connection is counted with beside its hello.
+/// Each queued connection counts as this many bytes more than its hello has.
 const BYTES_EACH: usize = 128;
 
 /// The hello of a queued connection, which has left the queue when this is dropped.
@@ -94,8 +94,11 @@ impl Gateway {
         io.set_timer(Some(AGAIN));
     }
 
-    /// Signs in those for whom there is room.
+    /// Signs in those for whom there is room. Called at the end of each turn.
     pub(crate) fn serve_queue(&mut self, conns: &mut Conns<'_, Conn>) {
+        if self.queue.handles.is_empty() {
+            return;
+        }
         while !self.queue.handles.is_empty() && !self.shared.node.is_crowded() {
             let next = self.queue.handles.pop_front();
             let Some((conn, mut io)) = next.and_then(|handle| conns.get(handle)) else { continue };

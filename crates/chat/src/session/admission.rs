@@ -349,7 +349,7 @@ mod tests {
         };
         assert_eq!(enter(FIRST_PACE as u32 - 1), (false, None));
         assert_eq!(enter(1), (true, None));
-        assert_eq!(enter(1), (true, Some(UNSEEN_MS as u32)), "clients that cannot connect will return");
+        assert_eq!(enter(1), (true, Some(UNSEEN_MS as u32)), "clients of the crowd are expected");
         assert_eq!(enter(BURST / 2 - 1), (true, None), "once is enough");
         assert!(admission.enter(Timestamp(START)).is_err() && admission.awaits_somebody(0, Timestamp(START)));
         under_way.truncate(FIRST_PACE as usize - 1);
