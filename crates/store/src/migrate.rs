@@ -107,7 +107,9 @@ pub(crate) fn migrate(db: &mut Connection, epoch: u32) -> rusqlite::Result<u32> 
 
 /// The schema version of a slot in a PostgreSQL database; 0 if it has no tables.
 pub(crate) fn postgres_version(db: &postgres::Connection) -> engine::Result<u32> {
-    let mut is_there = db.prepare(sql!("SELECT to_regclass($1) IS NOT NULL"));
+    // With a table, because PostgreSQL learns of tables that others have made when a statement begins to use one. Without, a process that
+    // has waited for the lock would not see the schema that was made meanwhile.
+    let mut is_there = db.prepare(sql!("SELECT to_regclass($1) IS NOT NULL FROM pg_class LIMIT 1"));
     let mut rows = is_there.query(["meta"])?;
     let is_there = rows.next().is_some_and(|row| row.get(0));
     if !is_there {

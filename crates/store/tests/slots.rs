@@ -119,6 +119,23 @@ fn the_schema_of_a_slot_is_made_once_by_several_processes() {
 }
 
 #[test]
+fn a_process_that_waited_for_the_lock_sees_the_schema_that_was_made_meanwhile() {
+    let url = postgres::empty_database("made_meanwhile");
+    thread::scope(|scope| {
+        let opening = postgres::holding_the_lock(&url, || {
+            let opening = scope.spawn(|| Sqlite::open_postgres(&url, Slot::FIRST, Options::default()));
+            let waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
+            until(|| !postgres::query(&url, waits).is_empty());
+            postgres::run(&url, "CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT)");
+            postgres::run(&url, "INSERT INTO meta VALUES ('schema', 99)");
+            opening
+        });
+        let refused = opening.join().expect("no panic").err().expect("it is refused");
+        assert!(refused.to_string().contains("newer kith (schema 99"), "{refused}");
+    });
+}
+
+#[test]
 fn a_user_who_must_not_create_schemas_is_told_what_to_do() {
     let url = postgres::database();
     postgres::run(&url, "CREATE ROLE \"a user\" LOGIN");
