@@ -331,6 +331,9 @@ pub(crate) struct MigrateArgs {
     /// Empty database to write: a data directory without kith.db, or postgres://user@host/name.
     #[arg(long, value_name = "TARGET", env = "KITH_MIGRATE_TO", hide_env_values = true)]
     pub to: String,
+    /// Slot of the PostgreSQL database to move, if its cluster has several (cluster.slots).
+    #[arg(long, value_name = "N")]
+    pub slot: Option<u8>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use chat::Slot;
 use store::{Database, Progress, Step, TransferError, TransferOptions};
 
 use crate::cli::MigrateArgs;
@@ -25,7 +26,8 @@ pub(crate) fn run(args: &MigrateArgs) -> Outcome {
     let _locks = (lock(&from)?, lock(&to)?);
     let mut line = ProgressLine::begin();
     let mut pace = Pace::begin();
-    let moved = store::transfer(&from, &to, &TransferOptions::new(crate::now()), &mut |progress| {
+    let options = TransferOptions { slot: args.slot.map(Slot), ..TransferOptions::new(crate::now()) };
+    let moved = store::transfer(&from, &to, &options, &mut |progress| {
         let (rows, time) = pace.of(&progress);
         line.show(|_| text(&progress, rows, time));
     });
@@ -104,7 +106,7 @@ fn next_step(to: &Database) -> String {
                 .to_owned()
         }
         Database::File(path) => format!(
-            "Start the node with --data {} and without the setting database.",
+            "Start the node with --data {} and without the settings database and cluster.slots.",
             path.parent().unwrap_or(path).display()
         ),
     };
@@ -130,6 +132,12 @@ fn explain(error: &TransferError) -> Trouble {
             "start a node of this version on it once, and stop it; or, for a target, name an empty database"
         }
         TransferError::Encoding { .. } => "createdb --encoding UTF8 --template template0 NAME",
+        TransferError::SeveralSlots { .. } => {
+            "move each slot on its own, with --slot N (also --slot 0): each gets a data directory and a node of its own"
+        }
+        TransferError::OtherSlot { .. } => {
+            "name that slot with --slot N: the number of a site has its slot in it"
+        }
         TransferError::NotEmpty { .. } => {
             "name a data directory without kith.db, or an empty PostgreSQL database"
         }

@@ -84,6 +84,11 @@ pub(crate) fn bump_revision(db: &Connection) -> Outcome<()> {
     Ok(())
 }
 
+/// The number that the next new site gets.
+pub(crate) fn next_site(db: &Connection) -> Outcome<u32> {
+    Ok(number(db, "next_site")? as u32)
+}
+
 /// Never reuses the number of a removed site, so that its data cannot appear in another site. The highest byte is the slot.
 pub(crate) fn take_site_number(db: &Connection) -> Outcome<u32> {
     let sql = "UPDATE meta SET value = value + 1 WHERE name = 'next_site' RETURNING value - 1";

@@ -18,7 +18,7 @@ mod table;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
-use chat::Timestamp;
+use chat::{SiteId, Slot, Timestamp};
 
 use self::end::{End, Found};
 use self::table::Table;
@@ -47,11 +47,13 @@ pub struct TransferOptions {
     pub rows: usize,
     /// The time that marks the target.
     pub now: Timestamp,
+    /// The slot of the PostgreSQL database whose sites move. None: its only one; a database with sites in other slots is refused.
+    pub slot: Option<Slot>,
 }
 
 impl TransferOptions {
     pub fn new(now: Timestamp) -> TransferOptions {
-        TransferOptions { rows: 8_192, now }
+        TransferOptions { rows: 8_192, now, slot: None }
     }
 }
 
@@ -98,6 +100,10 @@ pub enum TransferError {
     OtherSchema { place: String, found: u32, known: u32 },
     #[error("{place} has the encoding {encoding}, and Kith needs UTF8")]
     Encoding { place: String, encoding: String },
+    #[error("{place} also has sites in other slots: {}", numbers(slots))]
+    SeveralSlots { place: String, slots: Vec<Slot> },
+    #[error("the sites of {place} have numbers of slot {}, not of slot {}", found.0, wanted.0)]
+    OtherSlot { place: String, found: Slot, wanted: Slot },
     #[error("{place} is not empty: the table {table} has rows")]
     NotEmpty { place: String, table: String },
     #[error("{place} is the target of a finished migration")]
@@ -121,12 +127,16 @@ pub enum TransferError {
 
 type Outcome<T> = Result<T, TransferError>;
 
+fn numbers(slots: &[Slot]) -> String {
+    slots.iter().map(|slot| slot.0.to_string()).collect::<Vec<_>>().join(", ")
+}
+
 /// Rows of `meta` that belong to one database and do not move.
 const STAY: [&str; 3] = ["schema", "search_indexed", MARK];
 /// The row of `meta` that marks the target of a finished transfer. Its value is the time.
 const MARK: &str = "moved";
 
-/// Copies everything from one database to another one of the other engine, and compares both. Afterwards the target has the epoch
+/// Copies everything, or one slot, from one database to another one of the other engine, and compares both. Afterwards the target has the epoch
 /// of the source, so clients go on with their positions. The source gets a new epoch, so clients load everything anew if a node
 /// uses it again. No node may use either; the caller holds the locks of data directories. Blocks.
 ///
@@ -141,8 +151,11 @@ pub fn transfer(
     if from.is_server() == to.is_server() {
         return Err(TransferError::OneEngine);
     }
-    let source = End::source(from)?;
-    let (target, found) = End::target(to)?;
+    let source = End::source(from, options.slot)?;
+    if to.is_server() {
+        check_slot(&source, options.slot.unwrap_or(Slot::FIRST))?;
+    }
+    let (target, found) = End::target(to, options.slot)?;
     let (file, server) = if from.is_server() { (&target, &source) } else { (&source, &target) };
     let tables = file.done(Table::all(file.db.sqlite()))?;
     match found {
@@ -252,6 +265,16 @@ fn set_version(db: &Connection, version: u32) -> engine::Result<()> {
     }
     db.execute(sql!("UPDATE meta SET value = $1 WHERE name = 'schema'"), [version])?;
     Ok(())
+}
+
+/// A site's number has its slot in the highest byte, and fronts leave out sites of another slot than their home's.
+fn check_slot(source: &End, wanted: Slot) -> Outcome<()> {
+    let next = source.done(meta::next_site(&source.db))?;
+    // The number before the next one is the last that was given, or that of the slot without a site.
+    match SiteId(next.saturating_sub(1)).slot() {
+        found if found == wanted => Ok(()),
+        found => Err(TransferError::OtherSlot { place: source.place.clone(), found, wanted }),
+    }
 }
 
 /// Checks that the unfinished target is that of this source, and that the source is as it was.

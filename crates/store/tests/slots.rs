@@ -162,23 +162,55 @@ fn a_user_who_must_not_create_schemas_is_told_what_to_do() {
 }
 
 #[test]
-fn the_first_slot_moves_to_sqlite_and_others_stay() {
+fn each_slot_moves_to_a_file_of_its_own_and_back() {
     let (url, directory) = (postgres::database(), asking::Directory::quick());
-    let stores = [Slot::FIRST, Slot(1)].map(|slot| postgres::open_slot(&url, slot));
+    let stores = [Slot::FIRST, Slot(3)].map(|slot| postgres::open_slot(&url, slot));
     stores.iter().for_each(|store| _ = add_site(store, "forum"));
     drop(stores);
     let (from, to) = (Database::Server(url.clone()), Database::File(directory.file()));
-    let options = TransferOptions::new(asking::NOW);
-    let home = Lease::connect(&url, Slot(1), "home", 1).expect("it connects");
-    let refused = transfer(&from, &to, &options, &mut |_| {}).expect_err("a node runs");
+    let of_slot = |slot| TransferOptions { slot, ..TransferOptions::new(asking::NOW) };
+    let moved = |from: &Database, to: &Database, slot| transfer(from, to, &of_slot(slot), &mut |_| {});
+
+    let refused = moved(&from, &to, None).expect_err("it would leave slot 3 behind");
+    assert!(
+        matches!(&refused, TransferError::SeveralSlots { slots, .. } if *slots == [Slot(3)]),
+        "{refused}"
+    );
+    let home = Lease::connect(&url, Slot::FIRST, "home", 1).expect("it connects");
+    let refused = moved(&from, &to, Some(Slot(3))).expect_err("a node runs");
     assert!(matches!(refused, TransferError::InUse { .. }), "{refused}");
     drop(home);
-    transfer(&from, &to, &options, &mut |_| {}).expect("it moves");
-    let moved = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
-    let ids =
+    moved(&from, &to, Some(Slot(3))).expect("it moves");
+    let sites =
         |store: &Sqlite| store.sites().expect("it reads").iter().map(|site| site.id).collect::<Vec<_>>();
-    assert_eq!(ids(&moved), [SiteId(1)]);
-    assert_eq!(ids(&postgres::open_slot(&url, Slot(1))), [SiteId(0x0100_0001)]);
+    let store = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
+    assert_eq!(sites(&store), [SiteId(0x0300_0001)]);
+    assert_eq!(add_site(&store, "garden"), SiteId(0x0300_0002), "new sites stay in the slot");
+    drop(store);
+    assert_eq!(sites(&postgres::open(&url)), [SiteId(1)]);
+
+    let next = postgres::database();
+    let (from, to) = (to, Database::Server(next.clone()));
+    for (slot, wanted) in [(None, Slot::FIRST), (Some(Slot(2)), Slot(2))] {
+        let refused = moved(&from, &to, slot).expect_err("fronts would not find its sites");
+        let is_named =
+            matches!(refused, TransferError::OtherSlot { found: Slot(3), wanted: of, .. } if of == wanted);
+        assert!(is_named, "{refused}");
+    }
+    moved(&from, &to, Some(Slot(3))).expect("it moves back");
+    assert_eq!(sites(&postgres::open_slot(&next, Slot(3))), [0x0300_0001, 0x0300_0002].map(SiteId));
+}
+
+#[test]
+fn slots_without_a_site_do_not_keep_the_first_one_from_moving() {
+    let (url, directory) = (postgres::database(), asking::Directory::quick());
+    add_site(&postgres::open(&url), "forum");
+    drop(postgres::open_slot(&url, Slot(1)));
+    postgres::run(&url, "CREATE SCHEMA kith_slot_x CREATE TABLE site (id BIGINT)");
+    postgres::run(&url, "INSERT INTO kith_slot_x.site VALUES (1)");
+    let options = TransferOptions::new(asking::NOW);
+    transfer(&Database::Server(url), &Database::File(directory.file()), &options, &mut |_| {})
+        .expect("it moves");
 }
 
 // ---- writers and leases ----

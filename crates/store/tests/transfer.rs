@@ -113,7 +113,7 @@ fn every_value_of_every_table_is_the_same_after_both_moves() {
     for rows in [3, 1_000] {
         let (source, target) = (copy_of(&first), Directory::quick());
         let server = Database::Server(postgres::database());
-        let options = TransferOptions { rows, now: NOW };
+        let options = TransferOptions { rows, ..TransferOptions::new(NOW) };
         transfer(&file(&source), &server, &options, &mut |_| {}).expect("it moves");
         transfer(&server, &file(&target), &options, &mut |_| {}).expect("it moves back");
         assert!(dump(&target.file()) == wanted, "{rows} rows in a transaction");
@@ -170,7 +170,7 @@ fn a_transfer_that_is_killed_after_each_transaction_goes_on() {
 
 /// Ends it at its first transaction, again and again, until nothing is left to copy.
 fn killed_each_time(from: &Database, to: &Database, between: &mut dyn FnMut()) -> u32 {
-    let options = TransferOptions { rows: 2, now: NOW };
+    let options = TransferOptions { rows: 2, ..TransferOptions::new(NOW) };
     let mut attempts = 0;
     loop {
         attempts += 1;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::cluster::linked;
 use crate::files::{GIF, Member};
-use crate::running::{PATIENCE, Running, poll};
+use crate::running::{PATIENCE, Running, Scratch, poll};
 use crate::standby::Homes;
 
 const SLOTS: u8 = 3;
@@ -216,4 +216,42 @@ fn requests_of_a_site_reach_the_home_of_its_slot_through_any_front() {
     assert!((0..SLOTS).all(|slot| list.contains(&site(slot))), "{list}");
     let again = slots.homes.cluster.scratch.fails(&format!("site add {} --slot 0", site(2)));
     assert!(again.contains("exists already"), "{again}");
+}
+
+#[test]
+fn a_slot_leaves_its_cluster_for_a_node_on_sqlite_and_its_members_go_on() {
+    let slots = Slots::new("slots-leave");
+    let mut home = slots.node("a");
+    slots.placed(&["a"]);
+    let mut front = slots.front("front");
+    let (mut anna, mut tom) = (slots.enter(&front, 1, "anna"), slots.enter(&front, 1, "tom"));
+    talk(&mut anna, &mut tom, "tom", "in the cluster");
+    let position = tom.position.clone().unwrap();
+    for node in [&mut front, &mut home] {
+        node.signal("TERM");
+        node.wait();
+    }
+
+    let alone = Scratch::new("slots-alone");
+    let (from, to) = (slots.homes.url(), alone.data().display().to_string());
+    let refused = alone.fails(&format!("migrate --from {from} --to {to}"));
+    assert!(refused.contains("other slots: 1, 2") && refused.contains("--slot N"), "{refused}");
+    let said = alone.say(&format!("migrate --from {from} --to {to} --slot 1"));
+    assert!(said.contains("without the settings database and cluster.slots"), "{said}");
+
+    let node = Running::start(&alone, "serve", &[]);
+    let enter = |user: &str, position| {
+        let token = alone.say(&format!("token --site {} --user {user} --data {to}", site(1)));
+        poll("a welcome", || Client::connect(node.http)?.signed_in_at(&site(1), token.trim(), user, position))
+    };
+    let (mut anna, mut tom) = (enter("anna", None), enter("tom", Some(&*position)));
+    assert_eq!(tom.welcome["resumed"], true, "{}", tom.welcome);
+    talk(&mut anna, &mut tom, "tom", "alone");
+    let bodies = anna.history("tom").iter().map(|message| message["body"].clone()).collect::<Vec<_>>();
+    assert_eq!(bodies, ["in the cluster", "alone"]);
+    assert!(alone.say(&format!("site add garden-9 --data {to}")).contains("secret"));
+    drop(node);
+
+    let refused = alone.fails(&format!("migrate --from {to} --to {from}"));
+    assert!(refused.contains("of slot 1, not of slot 0"), "{refused}");
 }

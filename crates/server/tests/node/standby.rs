@@ -33,6 +33,11 @@ impl Homes {
         Homes { cluster, server: Some(server), place, _one: one }
     }
 
+    /// The address of the database.
+    pub(crate) fn url(&self) -> String {
+        format!("{}/postgres", self.server.as_ref().expect("it runs").url)
+    }
+
     /// Serves or stands by.
     pub(crate) fn home(&self, name: &str) -> Running {
         self.home_with(name, &[])

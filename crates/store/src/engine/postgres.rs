@@ -287,9 +287,16 @@ impl Place {
     }
 }
 
+const SCHEMA_OF_SLOT: &str = "kith_slot_";
+
 /// The schema of a slot other than the first one.
 pub(crate) fn schema(slot: Slot) -> String {
-    format!("kith_slot_{}", slot.0)
+    format!("{SCHEMA_OF_SLOT}{}", slot.0)
+}
+
+/// None: it is the schema of no slot, or of the first one.
+pub(crate) fn slot_of_schema(name: &str) -> Option<Slot> {
+    name.strip_prefix(SCHEMA_OF_SLOT)?.parse().ok().map(Slot)
 }
 
 pub(crate) struct Connection {

@@ -36,6 +36,9 @@ const NAME: &str = "kith migrate";
 /// Connections of other processes of Kith, of any slot. Those of a transfer exclude each other by the lock.
 const OTHERS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() \
                       AND starts_with(application_name, 'kith') AND application_name <> 'kith migrate'";
+/// The schemas with a table of sites.
+const TABLES_OF_SITES: &str = "SELECT nspname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
+                               WHERE relname = 'site' AND relkind = 'r'";
 /// The connections of a process that has ended are gone after this time.
 const GONE: Duration = Duration::from_secs(3);
 /// SQLite's page cache of the target. Rows come in the order of their keys, but not in that of all indexes.
@@ -43,11 +46,11 @@ const CACHE_KIB: u32 = 64 << 10;
 
 impl End {
     /// With all late rows written, in a transaction that no other process can write beside.
-    pub(super) fn source(database: &Database) -> Outcome<End> {
+    pub(super) fn source(database: &Database, slot: Option<Slot>) -> Outcome<End> {
         let mut end = match database {
             Database::File(path) => source_file(path)?,
             Database::Server(url) => {
-                let end = server(url)?;
+                let end = server(url, slot)?;
                 match end.done(migrate::postgres_version(end.db.postgres()))? {
                     NEWEST => end,
                     found if found > NEWEST => return Err(newer_server(&end.place, found).into()),
@@ -65,11 +68,11 @@ impl End {
         Ok(end)
     }
 
-    pub(super) fn target(database: &Database) -> Outcome<(End, Found)> {
+    pub(super) fn target(database: &Database, slot: Option<Slot>) -> Outcome<(End, Found)> {
         match database {
             Database::File(path) => target_file(path),
             Database::Server(url) => {
-                let end = server(url)?;
+                let end = server(url, slot)?;
                 let found = target_server(&end)?;
                 Ok((end, found))
             }
@@ -158,14 +161,17 @@ fn alone(path: &Path, options: &Options) -> Result<rusqlite::Connection, OpenErr
     Ok(db)
 }
 
-/// A connection that has the lock of the one writer. SQLite has only the first slot, so that is the one to move.
-fn server(url: &str) -> Outcome<End> {
-    let place =
-        Place::parse(url, Slot::FIRST).map_err(|why| TransferError::Address { why })?.named(NAME).patient();
+/// A connection that has the lock of the slot's one writer.
+fn server(url: &str, slot: Option<Slot>) -> Outcome<End> {
+    let place = Place::parse(url, slot.unwrap_or(Slot::FIRST));
+    let place = place.map_err(|why| TransferError::Address { why })?.named(NAME).patient();
     let db = postgres::Connection::open(&place).map_err(|error| failed_at(&place, error.into()))?;
     let end = End { db: Connection::Postgres(Box::new(db)), place: place.name };
     let in_use = |by| TransferError::InUse { place: end.place.clone(), by };
     let db = end.db.postgres();
+    if slot.is_none() {
+        only_slot(&end)?;
+    }
     if let Some(home) = end.done(lease::node_of(db))? {
         return Err(in_use(format!("the node {home}")));
     }
@@ -183,6 +189,29 @@ fn server(url: &str) -> Outcome<End> {
             Ok(end)
         }
     }
+}
+
+/// Refuses a database with sites in another slot than the first one, which a move would leave behind.
+fn only_slot(end: &End) -> Outcome<()> {
+    let slots = end.done(more_slots(end.db.postgres()))?;
+    match slots.is_empty() {
+        true => Ok(()),
+        false => Err(TransferError::SeveralSlots { place: end.place.clone(), slots }),
+    }
+}
+
+/// All slots with a site but the first one, in order.
+fn more_slots(db: &postgres::Connection) -> Result<Vec<Slot>, postgres::Error> {
+    let mut slots = Vec::new();
+    for row in db.ask(TABLES_OF_SITES, params![])? {
+        let name: &str = row.try_get(0)?;
+        let Some(slot) = postgres::slot_of_schema(name) else { continue };
+        if !db.ask(&format!("SELECT 1 FROM {name}.site LIMIT 1"), params![])?.is_empty() {
+            slots.push(slot);
+        }
+    }
+    slots.sort_unstable();
+    Ok(slots)
 }
 
 fn others(db: &postgres::Connection) -> Result<i64, postgres::Error> {
