@@ -133,6 +133,14 @@ impl MetricsAccess {
         Ok(MetricsAccess::Token(token.into()))
     }
 
+    /// What a request needs; empty if it needs nothing.
+    pub(crate) fn token(&self) -> &str {
+        match self {
+            MetricsAccess::Everybody => "",
+            MetricsAccess::Token(token) => token,
+        }
+    }
+
     pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
         let MetricsAccess::Token(token) = self else { return true };
         let given = headers.get(AUTHORIZATION).and_then(|field| field.to_str().ok()?.split_once(' '));

@@ -15,7 +15,7 @@ use super::status_server::{Answer, Request, StatusServer};
 use super::{Place, STATUS_PATH, shared_files, steady_now};
 use crate::config::{Config, Loaded};
 use crate::data_lock::DataLock;
-use crate::metrics::Metrics;
+use crate::metrics::{Format, Metrics};
 use crate::run_file::RunFile;
 use crate::serve;
 use crate::status::MetricsAccess;
@@ -181,7 +181,8 @@ impl Answers {
             "/metrics" if request.is_read() => {
                 let standbys = state.homes.iter().filter(|holder| **holder != state.holder).count() as u64;
                 let left = state.left_ms;
-                Answer::metrics(&Metrics::new(vec![Box::new(move || lease::figures(false, left, standbys))]))
+                let source = move || lease::figures(false, left, standbys);
+                Answer::metrics(Metrics::new(vec![Box::new(source)]).write(Format::Text))
             }
             _ => Answer::text(
                 "503 Service Unavailable",

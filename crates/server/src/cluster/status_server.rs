@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
 use crate::config::Config;
-use crate::metrics::{Format, Metrics};
+use crate::metrics::Format;
 use crate::serve;
 use crate::status::MetricsAccess;
 use crate::trouble::{Outcome, Trouble};
@@ -43,7 +43,7 @@ pub(super) struct Answer {
 type Answers = dyn Fn(&Request<'_>) -> Answer + Send + Sync;
 
 impl StatusServer {
-    /// Listens on the address for HTTP. `answer` does not block.
+    /// Listens on the address for HTTP. `answer` may block for some seconds.
     pub(super) fn begin(
         config: &Config,
         answer: impl Fn(&Request<'_>) -> Answer + Send + Sync + 'static,
@@ -78,7 +78,7 @@ async fn listen(listener: tokio::net::TcpListener, answers: Arc<Answers>) {
                 tokio::spawn(async move {
                     let _place = place;
                     // A client that goes away is no error.
-                    let _ = tokio::time::timeout(REQUEST, serve_one(stream, &*answers)).await;
+                    let _ = tokio::time::timeout(REQUEST, serve_one(stream, answers)).await;
                 });
             }
             Err(error) => {
@@ -90,14 +90,15 @@ async fn listen(listener: tokio::net::TcpListener, answers: Arc<Answers>) {
 }
 
 /// Answers one request.
-async fn serve_one(mut stream: TcpStream, answers: &Answers) -> std::io::Result<()> {
+async fn serve_one(mut stream: TcpStream, answers: Arc<Answers>) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() >= HEAD_BYTES || stream.read_buf(&mut head).await? == 0 {
             return Ok(());
         }
     }
-    let Answer { status, kind, body } = answers(&Request::of(&String::from_utf8_lossy(&head)));
+    let answer = move || answers(&Request::of(&String::from_utf8_lossy(&head)));
+    let Answer { status, kind, body } = tokio::task::spawn_blocking(answer).await?;
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
          Retry-After: 2\r\nConnection: close\r\n\r\n{body}",
@@ -146,9 +147,9 @@ impl Answer {
         Answer { status: "200 OK", kind: "application/json", body: body.to_string() }
     }
 
-    pub(super) fn metrics(metrics: &Metrics) -> Answer {
-        let format = Format::Text;
-        Answer { status: "200 OK", kind: format.content_type(), body: metrics.write(format) }
+    /// `text`: in Prometheus' text format.
+    pub(super) fn metrics(text: String) -> Answer {
+        Answer { status: "200 OK", kind: Format::Text.content_type(), body: text }
     }
 
     pub(super) fn without_token() -> Answer {

@@ -4,7 +4,9 @@
 //! fails costs its own sites alone.
 
 mod child;
+mod slot_metrics;
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +26,7 @@ use super::status_server::{Answer, Request, StatusServer};
 use super::{HAND_OVER_PATH, Place, STATUS_PATH};
 use crate::config::Loaded;
 use crate::data_lock::DataLock;
-use crate::metrics::{Metrics, Sample};
+use crate::metrics::{Format, Metrics, Sample};
 use crate::serve::{self, Purpose};
 use crate::status::MetricsAccess;
 use crate::take_over::service;
@@ -336,10 +338,7 @@ impl Seen {
                 Answer::without_token()
             }
             STATUS_PATH if request.is_read() => Answer::json(&state),
-            "/metrics" if request.is_read() => {
-                let name = self.name.clone();
-                Answer::metrics(&Metrics::new(vec![Box::new(move || figures(&state, &name))]))
-            }
+            "/metrics" if request.is_read() => Answer::metrics(self.metrics(&state)),
             HAND_OVER_PATH if request.method == "POST" => {
                 match is_admitted(&request.authorization(), &self.commands) {
                     false => Answer::text("401 Unauthorized", "needs the secret of the cluster".into()),
@@ -357,6 +356,21 @@ impl Seen {
                 "this node has homes alone; clients connect with fronts\n".into(),
             ),
         }
+    }
+}
+
+impl Seen {
+    /// Of this process and those of its slots. Waits for them.
+    fn metrics(&self, state: &Value) -> String {
+        let slots = state["slots"].as_array().into_iter().flatten();
+        let pids =
+            slots.filter_map(|slot| Some((slot["slot"].as_u64()? as u8, slot["pid"].as_u64()? as u32)));
+        let pids: HashMap<u8, u32> = pids.collect();
+        let of_slots = slot_metrics::ask(&pids, self.access.token());
+        let answered: Vec<u8> = of_slots.iter().map(|(slot, _)| *slot).collect();
+        let (state, name) = (state.clone(), self.name.clone());
+        let own = Metrics::new(vec![Box::new(move || figures(&state, &name, &answered))]);
+        slot_metrics::merge(&own.write(Format::Text), &of_slots)
     }
 }
 
@@ -385,7 +399,8 @@ fn status(name: &str, look: &Look, nodes: &[&str], views: &[SlotView<'_>], slots
     json!({ "role": "homes", "name": name, "nodes": nodes, "slots": rows.collect::<Vec<_>>() })
 }
 
-fn figures(state: &Value, name: &str) -> Vec<Sample> {
+/// `answered`: the slots whose processes on this node have answered.
+fn figures(state: &Value, name: &str, answered: &[u8]) -> Vec<Sample> {
     let mut samples = vec![
         Sample::gauge(
             "kith_cluster_nodes",
@@ -418,6 +433,15 @@ fn figures(state: &Value, name: &str) -> Vec<Sample> {
             "1: the home of this slot is not on the node that shall have it.",
             (slot["home"] != slot["wanted"]).into(),
         );
+        if slot["pid"].is_number() {
+            gauge(
+                "kith_cluster_slot_answers",
+                "1: the process of this slot on this node has answered the scrape.",
+                answered.iter().any(|number| slot["slot"] == *number).into(),
+            );
+        }
     }
+    // Those of one name follow each other.
+    samples.sort_by(|one, next| one.name.cmp(&next.name));
     samples
 }

@@ -164,7 +164,7 @@ fn sites_of_several_slots_share_fronts_and_the_death_of_a_home_concerns_its_own_
 #[test]
 fn an_operator_pins_a_site_to_a_node_and_drains_a_node() {
     let slots = Slots::new("slots-operator");
-    let (_a, b) = (slots.node("a"), slots.node("b"));
+    let (a, b) = (slots.node("a"), slots.node("b"));
     slots.placed(&["a", "b"]);
     let front = slots.front("front");
     let (mut anna, mut tom) = (slots.enter(&front, 1, "anna"), slots.enter(&front, 1, "tom"));
@@ -173,6 +173,15 @@ fn an_operator_pins_a_site_to_a_node_and_drains_a_node() {
         assert!(said.contains(&format!("slot 1 goes to {node}")), "{said}");
         slots.settled("a", |rows| rows[1]["home"] == node && rows[1]["pinned"] == node);
         talk(&mut anna, &mut tom, "tom", &format!("pinned to {node} in round {round}"));
+    }
+    // One scrape of a node has the metrics of all its processes.
+    let metrics = a.metrics("");
+    for wanted in ["process_resident_memory_bytes{slot=\"1\"} ", "kith_cluster_slot_answers{slot=\"1\"} 1\n"]
+    {
+        assert!(metrics.contains(wanted), "{wanted}: {metrics}");
+    }
+    for name in ["process_resident_memory_bytes", "kith_cluster_slot_here"] {
+        assert_eq!(metrics.matches(&format!("# TYPE {name} ")).count(), 1, "{metrics}");
     }
     slots.say(&format!("cluster unpin --site {}", site(1)));
     slots.settled("a", |rows| rows.iter().all(|row| row["pinned"].is_null()));
