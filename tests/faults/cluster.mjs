@@ -85,9 +85,11 @@ export class Cluster {
   async #build() {
     const { homes, fronts, nats, database, replica } = this.topology;
     const names = (name, count) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
-    if (database === 'postgres') await this.#add(new Postgres('postgres-1', this.root));
+    if (this.topology.clocks) this.clockLibrary = await clockLibrary(this.root);
+    const postgres = name => new Postgres(name, this.root, { clock: this.#clock(name) });
+    if (database === 'postgres') await this.#add(postgres('postgres-1'));
     if (replica) {
-      const second = new Postgres('postgres-2', this.root);
+      const second = postgres('postgres-2');
       this.replica = second;
       await second.copy(this.primary);
       await this.#add(second);
@@ -104,7 +106,6 @@ export class Cluster {
     }
     const secret = join(this.root, 'cluster.secret');
     await writeFile(secret, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
-    if (this.topology.clocks) this.clockLibrary = await clockLibrary(this.root);
     for (const name of [...names('home', homes), ...names('front', fronts)]) {
       const node = await this.#node(name, servers, secret);
       await this.#linked(`members/${name}`, [node.port]);
@@ -121,8 +122,12 @@ export class Cluster {
     const isHome = name.startsWith('home');
     const settings = { ...SETTINGS };
     const flags = [];
-    const clock = this.clockLibrary && new Clock(this.clockLibrary, join(this.root, `${name}.clock`));
-    const node = new Node(name, this.root, { port: await ownPort(), settings, flags, clock });
+    const node = new Node(name, this.root, {
+      port: await ownPort(),
+      settings,
+      flags,
+      clock: this.#clock(name),
+    });
     if (servers.length > 0) {
       const ports = await this.#linked(`nats/${name}`, servers);
       const urls = ports.map(port => `nats://${Nats.USER}:${Nats.PASSWORD}@127.0.0.1:${port}`);
@@ -138,6 +143,11 @@ export class Cluster {
     if (homes > 1) settings.KITH_FILES_FOLDER = join(this.root, 'files');
     if (smallDisks && database === 'sqlite') this.disks.set(name, await Disk.mount(node.data));
     return node;
+  }
+
+  /** The clock of a process, if clocks can jump. */
+  #clock(name) {
+    return this.clockLibrary && new Clock(this.clockLibrary, join(this.root, `${name}.clock`));
   }
 
   async #add(process) {

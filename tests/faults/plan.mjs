@@ -49,6 +49,11 @@ export function possibleFaults({ homes, fronts, nats, database, slots, replica, 
     ...numbered('front', fronts),
     ...numbered('nats', nats),
   ];
+  // The process of a slot has the clock of its node.
+  const clocked = [
+    ...processes.filter(target => !target.startsWith('nats') && target !== 'slot'),
+    ...(database === 'postgres' ? ['postgres'] : []),
+  ];
   const serving = fronts > 0 ? numbered('front', fronts) : ['home'];
   const links = [
     ...serving.map(node => `members/${node}`),
@@ -72,7 +77,7 @@ export function possibleFaults({ homes, fronts, nats, database, slots, replica, 
       kind: 'take over',
       target,
     })),
-    ...(clocks ? processes.filter(hasClock).map(target => ({ kind: 'clock', target })) : []),
+    ...(clocks ? clocked.map(target => ({ kind: 'clock', target })) : []),
   ];
 }
 
@@ -124,11 +129,6 @@ function faultOf({ kind, target }, random) {
 export function groupOf({ kind, target }) {
   if (kind === 'clock') return `clock of ${target}`;
   return target === 'replica' ? 'postgres' : target;
-}
-
-/** Only nodes have a clock of their own. */
-function hasClock(target) {
-  return !target.startsWith('nats') && target !== 'slot';
 }
 
 /** Seconds are as likely as hours and days: the logarithm is spread evenly. */

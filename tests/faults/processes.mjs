@@ -179,17 +179,18 @@ export class Nats extends Program {
   }
 }
 
-/** PostgreSQL on a socket in `dir`, by scripts/postgres.sh. */
+/** PostgreSQL on a socket in `dir`, by scripts/postgres.sh. `clock`: its own one, if it can jump. */
 export class Postgres extends Program {
-  constructor(name, root) {
+  constructor(name, root, { clock }) {
     super(name, root);
+    this.clock = clock;
     this.dir = join(root, name);
     this.socket = join(this.dir, '.s.PGSQL.5432');
   }
 
   begin() {
     // Only processes die here, never the machine, so nothing needs to be on the disk.
-    const env = { KITH_POSTGRES_OPTIONS: '-c fsync=off -c shared_buffers=64MB' };
+    const env = { KITH_POSTGRES_OPTIONS: '-c fsync=off -c shared_buffers=64MB', ...this.clock?.env };
     const child = this.spawn(['bash', script('postgres.sh'), 'run', this.dir], { env, stdin: 'pipe' });
     this.listens = new Promise(resolve => child.stdout.once('data', () => resolve(true)));
     child.stdin.on('error', () => {});
