@@ -1,4 +1,6 @@
 // `make cluster`, as a newcomer tries it: two members talk on two fronts, and kill -9 of any process loses nothing.
+//
+// SLOTS=3 tries `make cluster SLOTS=3`.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -12,6 +14,8 @@ import { assertNoTrouble, launch, person, shot, until } from './browser.mjs';
 import { BINARY, freePort } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
+/** As the script names them. */
+const [HOME, STANDBY] = Number(process.env.SLOTS ?? 1) > 1 ? ['homes-a', 'homes-b'] : ['home', 'standby'];
 const SCRIPT = fileURLToPath(new URL('../../scripts/cluster.sh', import.meta.url));
 
 let browser;
@@ -95,7 +99,7 @@ test('two members talk on two fronts; kill -9 of any process loses nothing, and 
     await one.say(text);
   };
   // The standby is the home after the first one.
-  for (const name of ['home', 'front-0', 'nats', 'postgres', 'standby']) {
+  for (const name of [HOME, 'front-0', 'nats', 'postgres', STANDBY]) {
     await say(anna, `before ${name}`);
     await raj.sees(`before ${name}`);
     await say(raj, `on the way when ${name} dies`);
