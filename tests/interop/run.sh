@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
 # Foreign XMPP clients against a node of their own, on loopback: `make interop`. What they need is in README.md.
-# KITH_BIN: the binary. CLIENTS: which of the clients; default: all.
+# KITH_BIN: the binary. CLIENTS: which of the clients; default: all. THROUGH=front: each node is a home, and clients connect with a front.
 set -euo pipefail
 cd "$(dirname "$0")"
 kith=${KITH_BIN:?set KITH_BIN to the kith binary}
 # slixmpp blocks Tom, who is no contact any more: clients that need one come before.
 clients=${CLIENTS:-tokio stanza_call slixmpp slixmpp_tls aioxmpp nbxmpp xmppjs xmppjs_tls mellium stanza strophe converse profanity switching components federation}
+if [ "${THROUGH:-}" = front ]; then
+  KITH_HOME_BIN=$(realpath "$kith")
+  export KITH_HOME_BIN
+  kith=$PWD/through_front.sh
+fi
 scratch=$(mktemp -d)
 nodes=
 trap 'kill $nodes 2>/dev/null || true; rm -rf "$scratch"' EXIT
@@ -34,7 +39,7 @@ start() {
   for _ in $(seq 100); do
     grep -qs "is running" "$scratch/$name.log" && return
     kill -0 "$!" || break
-    sleep 0.1
+    sleep 0.2
   done
   cat "$scratch/$name.log"
   exit 1
