@@ -7,6 +7,7 @@ mod hand_over;
 pub(crate) mod lease;
 mod pin_command;
 pub(crate) mod placement;
+mod remote_users;
 pub(crate) mod shared_files;
 mod site_of_request;
 pub(crate) mod standby;
@@ -23,6 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ::cluster::{Counters, Home, HomeOutbox, Links, Term, nats};
+use ::xmpp::Mail;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -32,6 +34,7 @@ use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::{Node, Outbox, Slot, Timestamp};
+use edge::Mailboxes;
 use ring::hmac;
 use serde_json::json;
 
@@ -118,6 +121,11 @@ impl Place {
         URL_SAFE_NO_PAD.encode(self.secret.derived("kith streams between nodes")).into()
     }
 
+    /// Of questions of fronts about users of other servers.
+    pub(crate) fn remote_users_secret(&self) -> Arc<str> {
+        URL_SAFE_NO_PAD.encode(self.secret.derived("kith users of other servers")).into()
+    }
+
     /// Proves that a request comes from a node of the cluster.
     pub(crate) fn http_secret(&self) -> Arc<str> {
         URL_SAFE_NO_PAD.encode(self.secret.derived("kith requests between nodes")).into()
@@ -197,9 +205,11 @@ impl Prepared {
         HomeOutbox::new(local, Arc::clone(&self.links))
     }
 
-    /// Requests with the secret come from a front, with the address of its client.
-    pub(crate) fn admit_fronts(&self, router: Router) -> Router {
-        let router = router.merge(hand_over::route(self.place.secret.for_commands(), self.keeper.clone()));
+    /// Requests with the secret come from a front, with the address of its client. `xmpp`: of this home's gateway.
+    pub(crate) fn admit_fronts(&self, router: Router, xmpp: Mailboxes<Mail>) -> Router {
+        let router = router
+            .merge(hand_over::route(self.place.secret.for_commands(), self.keeper.clone()))
+            .merge(remote_users::route(self.place.remote_users_secret(), xmpp));
         router.layer(middleware::from_fn_with_state(self.place.http_secret(), admit))
     }
 

@@ -435,8 +435,10 @@ impl Running {
         let _ = known.set(Arc::downgrade(&node));
         let cluster_status = Arc::<OnceLock<cluster::StatusOf>>::default();
         if let Some(cluster) = &cluster {
-            router = cluster
-                .admit_fronts(router.merge(cluster::status_route(access, Arc::clone(&cluster_status))));
+            router = cluster.admit_fronts(
+                router.merge(cluster::status_route(access, Arc::clone(&cluster_status))),
+                xmpp_mailboxes.clone(),
+            );
         }
         let counters = Arc::new(web::Counters::default());
         let session_keys = if joining.is_some() { state.session_keys } else { random() };
@@ -473,6 +475,7 @@ impl Running {
             Arc::clone(&xmpp_counters),
             files_of_apps,
             servers,
+            None,
             without_listeners,
         ));
         let edge = match joining {

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::xmpp::{
-    Counters, FileSlot, Gateway, ListenerRole, Mail, PassedOn, Peers, RemoteUsers, Servers, Shared, Streams,
-    WebTransports, XmppConfig,
+    Counters, FileSlot, Gateway, ListenerRole, Mail, PassedOn, Peers, RemoteUsers, RemoteUsersAtHome,
+    Servers, Shared, Streams, WebTransports, XmppConfig,
 };
 use chat::{File, FileId, FileLimits, Port};
 use edge::tls::{Acceptor, CertifiedKey, ServerConfig};
@@ -264,6 +264,7 @@ impl Listening {
         counters: Arc<Counters>,
         files: Option<FilesOfApps>,
         servers: Option<Servers>,
+        home: Option<Arc<dyn RemoteUsersAtHome>>,
         config: EdgeConfig,
     ) -> edge::Gateway {
         if files.is_some() && self.accepts_clients() && is_unspecified(&self.origin) {
@@ -271,8 +272,16 @@ impl Listening {
         }
         let Listening { listeners, roles, web, passed_on, limits, origin, federation: _, streams } = self;
         let files = files.map(|files| Arc::new(FileLinks { files, origin }) as Arc<dyn ::xmpp::FileLinks>);
-        let settings =
-            XmppConfig { listeners: roles, web, passed_on, files, servers, limits, ..XmppConfig::default() };
+        let settings = XmppConfig {
+            listeners: roles,
+            web,
+            passed_on,
+            files,
+            servers,
+            home,
+            limits,
+            ..XmppConfig::default()
+        };
         let remote_users = RemoteUsers::default();
         let shared = Arc::new(Shared { node, mailboxes, config: settings, counters, streams, remote_users });
         let input_limit = 2 * limits.stanza_bytes;

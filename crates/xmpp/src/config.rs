@@ -10,7 +10,7 @@ use http_proto::proxies::TrustedProxies;
 use xmpp_proto::xml::Limits;
 
 use crate::gateway::Mail;
-use crate::s2s::Servers;
+use crate::s2s::{RemoteUsersAtHome, Servers};
 use crate::transport::Framing;
 use crate::transport::passed_on::PassedOn;
 use crate::{Counters, RemoteUsers, Streams};
@@ -49,6 +49,8 @@ pub struct XmppConfig {
     pub files: Option<Arc<dyn FileLinks>>,
     /// None: no streams between servers.
     pub servers: Option<Servers>,
+    /// This node is a front, whose home has the users of other servers and the components.
+    pub home: Option<Arc<dyn RemoteUsersAtHome>>,
     /// Of authenticated clients. Default: 256 KiB a stanza.
     pub limits: Limits,
     /// A client must be signed in this long after its stream was opened. Default 30 s.
@@ -72,6 +74,7 @@ impl Default for XmppConfig {
             passed_on: None,
             files: None,
             servers: None,
+            home: None,
             limits: Limits::default(),
             negotiation: Duration::from_secs(30),
             idle: Duration::from_secs(300),

@@ -29,7 +29,10 @@ pub use counters::{Counter, Counters};
 pub use extensions::{EXTENSIONS, Extension, Spec};
 pub use gateway::{Gateway, Mail};
 pub use outbox::XmppOutbox;
-pub use s2s::{Address, Component, Directory as RemoteUsers, Found, Letter, Names, Servers};
+pub use s2s::{
+    Address, Component, Directory as RemoteUsers, Ensured, Found, Letter, Names, RemoteUsersAtHome, Servers,
+    ensure_remote_user,
+};
 pub use session::IqHandler;
 pub use stream::Checked;
 pub use transport::bosh::Posted;

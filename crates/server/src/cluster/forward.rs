@@ -45,7 +45,7 @@ pub(crate) fn routes(fronts: Arc<Fronts>, secret: &str) -> Option<Router> {
 }
 
 /// The internal address of the home of a slot. None: it has not announced itself yet.
-fn home_of(fronts: &Fronts, slot: Slot) -> Option<Arc<str>> {
+pub(super) fn home_of(fronts: &Fronts, slot: Slot) -> Option<Arc<str>> {
     fronts.of_slot(slot)?.home()
 }
 
@@ -111,7 +111,7 @@ fn away() -> Response {
         .into_response()
 }
 
-async fn ask(
+pub(super) async fn ask(
     home: &str,
     secret: HeaderValue,
     client: Option<std::net::IpAddr>,

@@ -234,7 +234,9 @@ fn a_component_talks_with_members_through_a_front_and_nobody_else_gets_a_stream_
     let of_front = folder.join("front.toml");
     fs::write(
         &of_front,
-        format!("[xmpp]\ncomponent_listen = \"127.0.0.1:{port}\"\ns2s_listen = \"127.0.0.1:{servers}\"\n"),
+        format!(
+            "[xmpp]\nweb = \"on\"\nallow_plain = true\ncomponent_listen = \"127.0.0.1:{port}\"\ns2s_listen = \"127.0.0.1:{servers}\"\n"
+        ),
     )
     .unwrap();
     let front = cluster.start_front("a", PASSWORD, &["--config", of_front.to_str().unwrap()]);
@@ -246,6 +248,22 @@ fn a_component_talks_with_members_through_a_front_and_nobody_else_gets_a_stream_
     assert_eq!(anna.message("How can I help?")["from"], "xmpp:helper@bot.example");
     anna.sent("a1", "xmpp:helper@bot.example", "not at all");
     bot.until("not at all").expect("her answer");
+
+    // An app on the front writes first, to a user whom the home does not know yet.
+    let mut app = App::sign_in_at(&front, "a.example", "anna", &token(&cluster.scratch, "anna"));
+    app.say("<presence xmlns='jabber:client'/>");
+    app.say(&message("weather@bot.example", "x1", "Will it rain?"));
+    let question = bot.until("Will it rain?").expect("her question");
+    assert!(question.contains("to='weather@bot.example'"), "{question}");
+    bot.say("<message type='chat' from='weather@bot.example' to='anna@a.example' id='b2'><body>No</body></message>");
+    app.ask("<presence xmlns='jabber:client'/>", "<body>No</body>");
+    let ping =
+        "<iq xmlns='jabber:client' type='get' id='p1' to='bot.example'><ping xmlns='urn:xmpp:ping'/></iq>";
+    app.say(ping);
+    bot.until("urn:xmpp:ping").expect("her ping of the component itself");
+    // The home knows which domains are components.
+    let refused = app.ask(&ping.replace("p1", "p2").replace("bot.example", "nobody.example"), "id='p2'");
+    assert!(refused.contains("remote-server-not-found"), "{refused}");
 
     // The home has no listener for servers, so a server gets nothing. The front says nothing of its own.
     let mut server = TcpStream::connect(("127.0.0.1", servers)).unwrap();
@@ -266,6 +284,9 @@ fn a_component_talks_with_members_through_a_front_and_nobody_else_gets_a_stream_
             let answer = node.raw(forged.as_bytes());
             assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
         }
+        let forged = "POST /cluster/remote-user HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guessed\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+        let answer = node.raw(forged.as_bytes());
+        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
     }
 
     home.signal("KILL");

@@ -22,13 +22,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use chat::{AppWake, SiteId, Sub};
-use edge::Handle;
 use edge::tls::{Authorities, ClientConfig};
+use edge::{Handle, Mailboxes};
 use xmpp_proto::payload::dialback::Verdict;
 use xmpp_proto::stanza::Condition;
 
 use crate::config::Shared;
 use crate::extensions::{Extension, Spec};
+use crate::gateway::Mail;
 use crate::xep::push::Services;
 pub(crate) use bidi::EXTENSION as BIDIRECTIONAL;
 pub use components::Component;
@@ -90,6 +91,29 @@ pub trait Names: Send + Sync + fmt::Debug {
     fn components(&self) -> Vec<Box<str>>;
 }
 
+/// The home, as a front's gateway asks it.
+pub trait RemoteUsersAtHome: Send + Sync + fmt::Debug {
+    /// Makes sure that the home has a session of this user of another server, so that members can address the user. Must not block.
+    fn ensure(&self, site: SiteId, user: &Sub, answer: Ensured);
+}
+
+/// Receives whether a member can address the user now. Called once, on any thread.
+pub type Ensured = Box<dyn FnOnce(bool) + Send>;
+
+/// Does at the home what a front has asked for. `mailboxes`: of the home's gateway. If that ends first, the answer is dropped.
+pub fn ensure_remote_user(mailboxes: &Mailboxes<Mail>, site: SiteId, user: Sub, answer: Ensured) {
+    let Some(domain) = domain_of(&user) else { return answer(false) };
+    let worker = owner(domain, mailboxes.workers());
+    let content = Content::Ensure { site, user, is_known: false, asker: Some(Asker::Front(answer)) };
+    mailboxes.send(worker, Mail::Servers(Box::new(Letter(content))));
+}
+
+/// The answer for a stream that waits.
+pub(crate) fn ensured(mailboxes: &Mailboxes<Mail>, to: Handle, is_there: bool) {
+    let letter = Letter(Content::Ensured { to, is_there });
+    mailboxes.send(to.worker(), Mail::Servers(Box::new(letter)));
+}
+
 /// Settings of streams between servers.
 #[derive(Debug, Clone)]
 pub struct Servers {
@@ -105,12 +129,12 @@ pub struct Servers {
 pub struct Letter(pub(crate) Content);
 
 pub(crate) enum Content {
-    /// The remote user of a site must have a session. `asker`: the stream of a member that waits for it.
+    /// The remote user of a site must have a session. `asker`: who waits for it.
     Ensure {
         site: SiteId,
         user: Sub,
         is_known: bool,
-        asker: Option<Handle>,
+        asker: Option<Asker>,
     },
     /// The answer to the asker: whether a member can address the user now.
     Ensured {
@@ -174,6 +198,13 @@ pub(crate) enum Content {
     },
 }
 
+/// Who waits for the session of a remote user.
+pub(crate) enum Asker {
+    /// The stream of a member.
+    Stream(Handle),
+    Front(Ensured),
+}
+
 impl Letter {
     pub(crate) fn recipient(&self) -> Option<Handle> {
         match &self.0 {
@@ -221,15 +252,19 @@ impl Shared {
     /// Whether members of a site can address this remote user at all.
     pub(crate) fn reaches(&self, site: SiteId, user: &Sub) -> bool {
         let Some(domain) = domain_of(user) else { return false };
+        if self.config.home.is_some() {
+            return self.talks_with(site, domain);
+        }
         // The domain of another server has no conversation and no contacts here.
         let may_be_addressed = !user.is_remote_service() || self.component(domain).is_some();
         may_be_addressed && self.talks_with(site, domain)
     }
 
-    /// Whether a site talks with this domain. A component needs the leave of the operator, too.
+    /// Whether a site talks with this domain. A component needs the leave of the operator, too; a front does not know that, and its home
+    /// looks at it when it is asked for the user.
     pub(crate) fn talks_with(&self, site: SiteId, domain: &str) -> bool {
         self.node.talks_with(site, domain)
-            && self.config.servers.is_some()
+            && (self.config.servers.is_some() || self.config.home.is_some())
             && self.component(domain).is_none_or(|component| component.serves(self.node.site_key(site)))
     }
 

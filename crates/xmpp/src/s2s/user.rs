@@ -24,7 +24,7 @@ use xmpp_proto::xml::{Element, document};
 
 use super::initiator::Pair;
 use super::link::Failure;
-use super::{Content, Letter, address, domain_of, server_iq};
+use super::{Asker, Content, Letter, address, domain_of, server_iq};
 use crate::address::Site;
 use crate::config::timestamp;
 use crate::gateway::{Conn, Gateway, State};
@@ -106,8 +106,8 @@ enum Stage {
         is_known: bool,
         /// Of a session that continues.
         position: Option<Position>,
-        /// Streams of members that wait.
-        askers: Vec<Handle>,
+        /// Streams of members, and fronts, that wait.
+        askers: Vec<Asker>,
     },
     Live,
 }
@@ -282,7 +282,7 @@ impl Gateway {
     }
 
     /// Makes sure that a remote user has a base session.
-    fn ensure(&mut self, site: SiteId, user: Sub, is_known: bool, asker: Option<Handle>, now: Now) {
+    fn ensure(&mut self, site: SiteId, user: Sub, is_known: bool, asker: Option<Asker>, now: Now) {
         if let Some(base) = self.federation.users.base(site, &user) {
             let Some(entry) = self.federation.users.entry(base) else { return };
             return match (&mut entry.stage, asker) {
@@ -304,8 +304,11 @@ impl Gateway {
         }
     }
 
-    fn answer_asker(&self, to: Handle, is_there: bool) {
-        self.shared.send_to_worker(to.worker(), Content::Ensured { to, is_there });
+    fn answer_asker(&self, asker: Asker, is_there: bool) {
+        match asker {
+            Asker::Stream(to) => super::ensured(&self.shared.mailboxes, to, is_there),
+            Asker::Front(answer) => answer(is_there),
+        }
     }
 
     /// Begins the base session of a user. None: it cannot exist.
@@ -406,10 +409,10 @@ impl Gateway {
 
     fn not_signed_in(&mut self, handle: Handle, refusal: Refusal, now: Now) {
         self.federation.users.starting -= 1;
-        let Some(entry) = self.forget(handle) else { return };
-        let Stage::Starting { is_known, askers, .. } = &entry.stage else { return };
-        let is_known = *is_known;
-        askers.iter().for_each(|asker| self.answer_asker(*asker, false));
+        let Some(mut entry) = self.forget(handle) else { return };
+        let Stage::Starting { is_known, askers, .. } = &mut entry.stage else { return };
+        let (is_known, askers) = (*is_known, std::mem::take(askers));
+        askers.into_iter().for_each(|asker| self.answer_asker(asker, false));
         let pair = entry.pair();
         let is_busy = matches!(
             refusal,

@@ -182,7 +182,8 @@ impl Turn<'_, '_> {
             });
         }
         let Draft { client_id, to, body, extension, reply_to, with_file: _, files, wanted } = draft;
-        if to.remote_address().is_some() {
+        // A home does not tell its fronts what it could not deliver.
+        if to.remote_address().is_some() && self.gateway.shared.config.home.is_none() {
             let (site, handle) = (self.session.user.site, self.io.handle());
             self.gateway.shared.remote_users.sent(site, &client_id, handle);
         }

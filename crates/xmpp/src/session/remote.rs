@@ -10,7 +10,7 @@ use xmpp_proto::xml::{Element, Open, document};
 use super::message::own_id;
 use super::named_message::found;
 use super::{Asked, Flags, Turn};
-use crate::s2s::{Content, domain_of};
+use crate::s2s::{Asker, Content, domain_of, ensured};
 
 /// Whether the receiver of a stanza is known to have a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,8 +33,20 @@ impl Turn<'_, '_> {
             return false;
         }
         let Some(domain) = domain_of(user) else { return false };
-        let asker = Some(self.io.handle());
-        shared.send_to_owner(domain, Content::Ensure { site, user: user.clone(), is_known: false, asker });
+        let to = self.io.handle();
+        match &shared.config.home {
+            // Each time, because only the home knows how long the session lasts.
+            Some(home) => {
+                let mailboxes = shared.mailboxes.clone();
+                let answer = move |is_there| ensured(&mailboxes, to, is_there);
+                home.ensure(site, user, Box::new(answer));
+            }
+            None => {
+                let asker = Some(Asker::Stream(to));
+                let content = Content::Ensure { site, user: user.clone(), is_known: false, asker };
+                shared.send_to_owner(domain, content);
+            }
+        }
         let mut stanza = Vec::new();
         element.write(&mut stanza, "");
         self.session.extra().for_remote = Some(stanza.into());
