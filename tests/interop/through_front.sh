@@ -42,7 +42,7 @@ processes+=($!)
 # The page is the home's, so the front has its link. With HTTPS the answer is a redirect.
 page() { node -e 'fetch(process.argv[1], { redirect: "manual" }).then(a => process.exit(a.status < 400 ? 0 : 1), () => process.exit(1))' "http://$KITH_HTTP/"; }
 until page; do
-  kill -0 "${processes[@]}" || { cat "$data.cluster/"*.log; exit 1; }
+  for process in "${processes[@]}"; do kill -0 "$process" || { cat "$data.cluster/"*.log; exit 1; }; done
   sleep 0.1
 done
 echo "The front is running."

@@ -133,7 +133,7 @@ impl MetricsAccess {
         Ok(MetricsAccess::Token(token.into()))
     }
 
-    /// What a request needs; empty if it needs nothing.
+    /// The token that a request must send. Empty: none.
     pub(crate) fn token(&self) -> &str {
         match self {
             MetricsAccess::Everybody => "",

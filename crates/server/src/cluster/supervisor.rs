@@ -6,7 +6,6 @@
 mod child;
 mod slot_metrics;
 
-use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -357,16 +356,13 @@ impl Seen {
             ),
         }
     }
-}
 
-impl Seen {
     /// Of this process and those of its slots. Waits for them.
     fn metrics(&self, state: &Value) -> String {
         let slots = state["slots"].as_array().into_iter().flatten();
         let pids =
             slots.filter_map(|slot| Some((slot["slot"].as_u64()? as u8, slot["pid"].as_u64()? as u32)));
-        let pids: HashMap<u8, u32> = pids.collect();
-        let of_slots = slot_metrics::ask(&pids, self.access.token());
+        let of_slots = slot_metrics::ask(pids, self.access.token());
         let answered: Vec<u8> = of_slots.iter().map(|(slot, _)| *slot).collect();
         let (state, name) = (state.clone(), self.name.clone());
         let own = Metrics::new(vec![Box::new(move || figures(&state, &name, &answered))]);

@@ -102,16 +102,18 @@ pub type Ensured = Box<dyn FnOnce(bool) + Send>;
 
 /// Does at the home what a front has asked for. `mailboxes`: of the home's gateway. If that ends first, the answer is dropped.
 pub fn ensure_remote_user(mailboxes: &Mailboxes<Mail>, site: SiteId, user: Sub, answer: Ensured) {
-    let Some(domain) = domain_of(&user) else { return answer(false) };
-    let worker = owner(domain, mailboxes.workers());
-    let content = Content::Ensure { site, user, is_known: false, asker: Some(Asker::Front(answer)) };
-    mailboxes.send(worker, Mail::Servers(Box::new(Letter(content))));
+    match domain_of(&user).map(str::to_owned) {
+        None => answer(false),
+        Some(domain) => {
+            let content = Content::Ensure { site, user, is_known: false, asker: Some(answer) };
+            send_to_owner(mailboxes, &domain, content);
+        }
+    }
 }
 
-/// The answer for a stream that waits.
-pub(crate) fn ensured(mailboxes: &Mailboxes<Mail>, to: Handle, is_there: bool) {
-    let letter = Letter(Content::Ensured { to, is_there });
-    mailboxes.send(to.worker(), Mail::Servers(Box::new(letter)));
+fn send_to_owner(mailboxes: &Mailboxes<Mail>, domain: &str, content: Content) {
+    let worker = owner(domain, mailboxes.workers());
+    mailboxes.send(worker, Mail::Servers(Box::new(Letter(content))));
 }
 
 /// Settings of streams between servers.
@@ -129,12 +131,12 @@ pub struct Servers {
 pub struct Letter(pub(crate) Content);
 
 pub(crate) enum Content {
-    /// The remote user of a site must have a session. `asker`: who waits for it.
+    /// The remote user of a site must have a session. `asker`: the stream of a member, or a front, that waits for it.
     Ensure {
         site: SiteId,
         user: Sub,
         is_known: bool,
-        asker: Option<Asker>,
+        asker: Option<Ensured>,
     },
     /// The answer to the asker: whether a member can address the user now.
     Ensured {
@@ -198,13 +200,6 @@ pub(crate) enum Content {
     },
 }
 
-/// Who waits for the session of a remote user.
-pub(crate) enum Asker {
-    /// The stream of a member.
-    Stream(Handle),
-    Front(Ensured),
-}
-
 impl Letter {
     pub(crate) fn recipient(&self) -> Option<Handle> {
         match &self.0 {
@@ -252,11 +247,9 @@ impl Shared {
     /// Whether members of a site can address this remote user at all.
     pub(crate) fn reaches(&self, site: SiteId, user: &Sub) -> bool {
         let Some(domain) = domain_of(user) else { return false };
-        if self.config.home.is_some() {
-            return self.talks_with(site, domain);
-        }
-        // The domain of another server has no conversation and no contacts here.
-        let may_be_addressed = !user.is_remote_service() || self.component(domain).is_some();
+        // The domain of another server has no conversation and no contacts here. A front does not know the components; its home looks.
+        let may_be_addressed =
+            !user.is_remote_service() || self.config.home.is_some() || self.component(domain).is_some();
         may_be_addressed && self.talks_with(site, domain)
     }
 
@@ -282,8 +275,7 @@ impl Shared {
     }
 
     pub(crate) fn send_to_owner(&self, domain: &str, content: Content) {
-        let worker = owner(domain, self.mailboxes.workers());
-        self.mailboxes.send(worker, crate::gateway::Mail::Servers(Box::new(Letter(content))));
+        send_to_owner(&self.mailboxes, domain, content);
     }
 
     pub(crate) fn send_to_worker(&self, worker: usize, content: Content) {

@@ -24,7 +24,7 @@ use xmpp_proto::xml::{Element, document};
 
 use super::initiator::Pair;
 use super::link::Failure;
-use super::{Asker, Content, Letter, address, domain_of, server_iq};
+use super::{Content, Ensured, Letter, address, domain_of, server_iq};
 use crate::address::Site;
 use crate::config::timestamp;
 use crate::gateway::{Conn, Gateway, State};
@@ -107,7 +107,7 @@ enum Stage {
         /// Of a session that continues.
         position: Option<Position>,
         /// Streams of members, and fronts, that wait.
-        askers: Vec<Asker>,
+        askers: Vec<Ensured>,
     },
     Live,
 }
@@ -282,15 +282,15 @@ impl Gateway {
     }
 
     /// Makes sure that a remote user has a base session.
-    fn ensure(&mut self, site: SiteId, user: Sub, is_known: bool, asker: Option<Asker>, now: Now) {
+    fn ensure(&mut self, site: SiteId, user: Sub, is_known: bool, asker: Option<Ensured>, now: Now) {
         if let Some(base) = self.federation.users.base(site, &user) {
             let Some(entry) = self.federation.users.entry(base) else { return };
             return match (&mut entry.stage, asker) {
                 (Stage::Starting { askers, .. }, Some(asker)) if askers.len() < MOST_ASKERS => {
                     askers.push(asker)
                 }
-                (Stage::Starting { .. }, Some(asker)) => self.answer_asker(asker, false),
-                (Stage::Live, Some(asker)) => self.answer_asker(asker, true),
+                (Stage::Starting { .. }, Some(asker)) => asker(false),
+                (Stage::Live, Some(asker)) => asker(true),
                 (_, None) => {}
             };
         }
@@ -299,15 +299,8 @@ impl Gateway {
             begun.and_then(|handle| self.federation.users.entry(handle)).map(|entry| &mut entry.stage);
         match (stage, asker) {
             (Some(Stage::Starting { askers, .. }), Some(asker)) => askers.push(asker),
-            (_, Some(asker)) => self.answer_asker(asker, false),
+            (_, Some(asker)) => asker(false),
             (_, None) => {}
-        }
-    }
-
-    fn answer_asker(&self, asker: Asker, is_there: bool) {
-        match asker {
-            Asker::Stream(to) => super::ensured(&self.shared.mailboxes, to, is_there),
-            Asker::Front(answer) => answer(is_there),
         }
     }
 
@@ -395,7 +388,7 @@ impl Gateway {
         self.shared.counters.sessions.add(1);
         if is_base {
             self.shared.remote_users.add(site, &user);
-            askers.into_iter().for_each(|asker| self.answer_asker(asker, true));
+            askers.into_iter().for_each(|asker| asker(true));
         }
         self.with_remote(handle, now, |mut turn| {
             if is_base {
@@ -412,7 +405,7 @@ impl Gateway {
         let Some(mut entry) = self.forget(handle) else { return };
         let Stage::Starting { is_known, askers, .. } = &mut entry.stage else { return };
         let (is_known, askers) = (*is_known, std::mem::take(askers));
-        askers.into_iter().for_each(|asker| self.answer_asker(asker, false));
+        askers.into_iter().for_each(|asker| asker(false));
         let pair = entry.pair();
         let is_busy = matches!(
             refusal,

@@ -1,5 +1,7 @@
 //! Stanzas of a member to users of other servers, and what comes back.
 
+use std::sync::Arc;
+
 use chat::messages::{Command, MessageName};
 use chat::{MarkerSet, Sub, To};
 use xmpp_proto::ns;
@@ -10,7 +12,7 @@ use xmpp_proto::xml::{Element, Open, document};
 use super::message::own_id;
 use super::named_message::found;
 use super::{Asked, Flags, Turn};
-use crate::s2s::{Asker, Content, domain_of, ensured};
+use crate::s2s::{Content, Ensured, domain_of};
 
 /// Whether the receiver of a stanza is known to have a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,17 +35,16 @@ impl Turn<'_, '_> {
             return false;
         }
         let Some(domain) = domain_of(user) else { return false };
-        let to = self.io.handle();
+        let (to, of_answer) = (self.io.handle(), Arc::clone(shared));
+        let asker: Ensured = Box::new(move |is_there| {
+            of_answer.send_to_worker(to.worker(), Content::Ensured { to, is_there });
+        });
         match &shared.config.home {
             // Each time, because only the home knows how long the session lasts.
-            Some(home) => {
-                let mailboxes = shared.mailboxes.clone();
-                let answer = move |is_there| ensured(&mailboxes, to, is_there);
-                home.ensure(site, user, Box::new(answer));
-            }
+            Some(home) => home.ensure(site, user, asker),
             None => {
-                let asker = Some(Asker::Stream(to));
-                let content = Content::Ensure { site, user: user.clone(), is_known: false, asker };
+                let content =
+                    Content::Ensure { site, user: user.clone(), is_known: false, asker: Some(asker) };
                 shared.send_to_owner(domain, content);
             }
         }

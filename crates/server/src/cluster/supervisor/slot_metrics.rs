@@ -13,11 +13,11 @@ use crate::run_file;
 /// For the answers of all processes. A frozen one must not cost the metrics of the others.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Asks the processes for their metrics, all at once. `pids`: by slot. A process that does not answer in time is left out.
-pub(super) fn ask(pids: &HashMap<u8, u32>, token: &str) -> Vec<(u8, String)> {
+/// Asks the processes for their metrics, all at once. `pids`: the slot of each, and its process. A process that does not answer in time is left out.
+pub(super) fn ask(pids: impl Iterator<Item = (u8, u32)>, token: &str) -> Vec<(u8, String)> {
     let nodes = run_file::running();
     let (sender, answers) = channel();
-    for (&slot, &pid) in pids {
+    for (slot, pid) in pids {
         let Some(node) = nodes.iter().find(|node| node.pid == pid) else { continue };
         let (http, token, sender) = (node.http_from_here(), token.to_owned(), sender.clone());
         // Its sockets have a time-out of their own.
