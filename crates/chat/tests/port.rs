@@ -317,6 +317,9 @@ commands! {
         presence::Command::Announce(None),
         presence::Command::Announce(Some(presence::Availability { status: TEXT.into(), ..Default::default() }.into())),
     ],
+    Command::Presence(presence::Command::Undelivered { .. }) => [
+        presence::Command::Undelivered { to: sub("ann"), payload: TEXT.into() },
+    ],
     Command::Presence(presence::Command::Relay { .. }) => [
         presence::Command::Relay { to: sub("ann"), resource: TEXT.into(), payload: TEXT.into(), is_answer: true },
     ],

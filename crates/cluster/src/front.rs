@@ -979,7 +979,9 @@ impl Kept {
                     announced.availability = availability.clone();
                 }
             }
-            presence::Command::Set(_) | presence::Command::Relay { .. } => return false,
+            presence::Command::Set(_)
+            | presence::Command::Relay { .. }
+            | presence::Command::Undelivered { .. } => return false,
         }
         true
     }

@@ -5,9 +5,9 @@ pub(crate) mod forward;
 pub(crate) mod front;
 mod hand_over;
 pub(crate) mod lease;
+mod other_servers;
 mod pin_command;
 pub(crate) mod placement;
-mod remote_users;
 pub(crate) mod shared_files;
 mod site_of_request;
 pub(crate) mod standby;
@@ -121,8 +121,8 @@ impl Place {
         URL_SAFE_NO_PAD.encode(self.secret.derived("kith streams between nodes")).into()
     }
 
-    /// Of questions of fronts about users of other servers.
-    pub(crate) fn remote_users_secret(&self) -> Arc<str> {
+    /// Of questions of fronts about users of other servers and components.
+    pub(crate) fn other_servers_secret(&self) -> Arc<str> {
         URL_SAFE_NO_PAD.encode(self.secret.derived("kith users of other servers")).into()
     }
 
@@ -209,7 +209,7 @@ impl Prepared {
     pub(crate) fn admit_fronts(&self, router: Router, xmpp: Mailboxes<Mail>) -> Router {
         let router = router
             .merge(hand_over::route(self.place.secret.for_commands(), self.keeper.clone()))
-            .merge(remote_users::route(self.place.remote_users_secret(), xmpp));
+            .merge(other_servers::routes(self.place.other_servers_secret(), xmpp));
         router.layer(middleware::from_fn_with_state(self.place.http_secret(), admit))
     }
 

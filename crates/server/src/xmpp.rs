@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ::xmpp::{
-    Counters, FileSlot, Gateway, ListenerRole, Mail, PassedOn, Peers, RemoteUsers, RemoteUsersAtHome,
-    Servers, Shared, Streams, WebTransports, XmppConfig,
+    Counters, FileSlot, Gateway, ListenerRole, Mail, PassedOn, Peers, RemoteUsers, Servers, ServersAtHome,
+    Shared, Streams, WebTransports, XmppConfig,
 };
 use chat::{File, FileId, FileLimits, Port};
 use edge::tls::{Acceptor, CertifiedKey, ServerConfig};
@@ -264,7 +264,7 @@ impl Listening {
         counters: Arc<Counters>,
         files: Option<FilesOfApps>,
         servers: Option<Servers>,
-        home: Option<Arc<dyn RemoteUsersAtHome>>,
+        home: Option<Arc<dyn ServersAtHome>>,
         config: EdgeConfig,
     ) -> edge::Gateway {
         if files.is_some() && self.accepts_clients() && is_unspecified(&self.origin) {

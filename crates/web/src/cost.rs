@@ -76,6 +76,7 @@ commands! {
     "watch", NoRoom: Command::Presence(presence::Command::Watch { .. }),
     "announce", NoRoom: Command::Presence(presence::Command::Announce(_)),
     "relay", NoRoom: Command::Presence(presence::Command::Relay { .. }),
+    "undelivered", NoRoom: Command::Presence(presence::Command::Undelivered { .. }),
     "contact", NoRoom: Command::Contacts(contacts::Command::Change { .. }),
     "subscribe", NoRoom: Command::Contacts(contacts::Command::Subscribe { .. }),
     "keep", NoRoom: Command::Contacts(contacts::Command::Keep { .. }),
@@ -494,6 +495,7 @@ fn probes(room: &Room, long: Seq, poll: Seq) -> Vec<(usize, Request)> {
                 },
             ),
         ),
+        (0, Request::from(presence::Command::Undelivered { to: sub("member-3"), payload: "x".into() })),
         (
             0,
             Request::new(

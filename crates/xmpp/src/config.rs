@@ -10,7 +10,7 @@ use http_proto::proxies::TrustedProxies;
 use xmpp_proto::xml::Limits;
 
 use crate::gateway::Mail;
-use crate::s2s::{RemoteUsersAtHome, Servers};
+use crate::s2s::{Servers, ServersAtHome};
 use crate::transport::Framing;
 use crate::transport::passed_on::PassedOn;
 use crate::{Counters, RemoteUsers, Streams};
@@ -50,7 +50,7 @@ pub struct XmppConfig {
     /// None: no streams between servers.
     pub servers: Option<Servers>,
     /// This node is a front, whose home has the users of other servers and the components.
-    pub home: Option<Arc<dyn RemoteUsersAtHome>>,
+    pub home: Option<Arc<dyn ServersAtHome>>,
     /// Of authenticated clients. Default: 256 KiB a stanza.
     pub limits: Limits,
     /// A client must be signed in this long after its stream was opened. Default 30 s.

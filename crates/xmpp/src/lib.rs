@@ -30,8 +30,8 @@ pub use extensions::{EXTENSIONS, Extension, Spec};
 pub use gateway::{Gateway, Mail};
 pub use outbox::XmppOutbox;
 pub use s2s::{
-    Address, Component, Directory as RemoteUsers, Ensured, Found, Letter, Names, RemoteUsersAtHome, Servers,
-    ensure_remote_user,
+    Address, Component, Directory as RemoteUsers, Ensured, Found, FoundComponents, Letter, Names, Servers,
+    ServersAtHome, ensure_remote_user, find_components,
 };
 pub use session::IqHandler;
 pub use stream::Checked;

@@ -36,17 +36,24 @@ pub enum Command {
         /// because the user may not see that session.
         is_answer: bool,
     },
+    /// Tells the apps of `to` that a message for the asker, a user of another server, was not delivered. All sessions with a resource get
+    /// the payload as an [`Event::Relayed`](super::Event::Relayed), because the domain does not know which one has sent the message.
+    Undelivered {
+        to: Sub,
+        /// At most [`RELAY_BYTES`].
+        payload: Box<str>,
+    },
 }
 
 /// The longest payload of a relayed stanza.
 pub const RELAY_BYTES: usize = 32 * 1024;
 
-command_of! { Presence, Command: Set, Watch, Announce, Relay, }
+command_of! { Presence, Command: Set, Watch, Announce, Relay, Undelivered, }
 
 impl Command {
     pub(crate) fn policy(&self) -> Policy {
         match self {
-            Command::Set(_) | Command::Watch { .. } | Command::Announce(_) => {
+            Command::Set(_) | Command::Watch { .. } | Command::Announce(_) | Command::Undelivered { .. } => {
                 Policy { answer: Answer::None, ..Policy::PLAIN }
             }
             Command::Relay { .. } => Policy::speaks(true),
@@ -55,9 +62,11 @@ impl Command {
 
     pub(crate) fn publication(&self) -> Publication<'_> {
         match self {
-            Command::Set(_) | Command::Watch { contacts: _, users: _ } | Command::Announce(None) => {
-                Publication::default()
-            }
+            // An error in the words of a gateway, about what its receiver has written.
+            Command::Undelivered { to: _, payload: _ }
+            | Command::Set(_)
+            | Command::Watch { contacts: _, users: _ }
+            | Command::Announce(None) => Publication::default(),
             Command::Announce(Some(availability)) => {
                 let Availability { show: _, priority: _, status, extension } = &**availability;
                 Publication { texts: smallvec![&**status, &**extension], ..Publication::default() }
@@ -78,6 +87,7 @@ impl Presences {
             Command::Relay { to, resource, payload, is_answer } => {
                 self.relay(asker, re.unwrap_or_default(), &to, resource, payload, is_answer);
             }
+            Command::Undelivered { to, payload } => self.undelivered(&asker, to, payload),
         }
     }
 }

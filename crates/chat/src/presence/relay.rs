@@ -65,6 +65,24 @@ impl Presences {
         });
     }
 
+    pub(super) fn undelivered(self: &Arc<Self>, asker: &Asker, to: Sub, payload: Box<str>) {
+        let (session, from) = (asker.session, asker.sub.clone());
+        if from.remote_address().is_none() || payload.len() > RELAY_BYTES {
+            return;
+        }
+        let announced = self.sessions.lock(session.user).announced(session.user, session.handle);
+        let Some(resource) = announced.map(|announced| announced.resource) else { return };
+        let this = self.clone();
+        self.users.with_users(session.user, vec![to], move |rows| {
+            let Some(row) = rows.ok().and_then(|rows| rows.into_iter().next()) else { return };
+            let apps = this.sessions.lock(row.id).sessions_with_resource(row.id);
+            for handle in apps {
+                let (from, resource, payload) = (from.clone(), resource.clone(), payload.clone());
+                this.sessions.send(handle, Event::Relayed { from, resource, payload });
+            }
+        });
+    }
+
     /// `reaches_hidden`: also a session that nobody sees.
     fn deliver_stanza(&self, stanza: &Stanza, to: UserId, reaches_hidden: bool) {
         let found = self.sessions.lock(to).session_of(to, &stanza.resource);

@@ -377,6 +377,14 @@ impl Shard {
         (session.state == State::Live).then_some((handle, is_shown))
     }
 
+    /// The sessions with a resource that can receive now.
+    pub(crate) fn sessions_with_resource(&mut self, id: UserId) -> Vec<SessionHandle> {
+        let Some(all) = self.announcements.get(&id) else { return Vec::new() };
+        let mut handles: Vec<SessionHandle> = all.sessions.iter().filter_map(Entry::handle).collect();
+        handles.retain(|handle| self.session(id, *handle).is_some_and(|one| one.state == State::Live));
+        handles
+    }
+
     /// The published state of these sessions of the user.
     pub(crate) fn session_shown(&mut self, id: UserId, resource: Option<&Arc<str>>) -> SessionShown {
         if let Some(all) = self.announcements.get(&id) {

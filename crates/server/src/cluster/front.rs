@@ -13,7 +13,7 @@ use serde_json::json;
 use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
-use super::remote_users::AtHome;
+use super::other_servers::AtHome;
 use super::streams::{self, HomeAt, Homes, Streams};
 use super::{
     Place, StatusOf, counters, forward, of_counters, proof_of, status_route, steady_now, wait_until,
@@ -229,9 +229,13 @@ impl Running {
         let _ = state_of.set(state(&fronts));
         router = router.merge(status_route(access, state_of)).merge(to_home);
 
-        let remote_users =
-            AtHome::new(Arc::clone(&fronts), &secret, &place.remote_users_secret(), runtime.handle().clone());
-        let remote_users = Arc::new(remote_users.expect("base64 is a field value"));
+        let other_servers = AtHome::new(
+            Arc::clone(&fronts),
+            &secret,
+            &place.other_servers_secret(),
+            runtime.handle().clone(),
+        );
+        let other_servers = Arc::new(other_servers.expect("base64 is a field value"));
         let port = Port::There(Arc::clone(&fronts) as Arc<dyn chat::RemoteNode>);
         let session_keys = if joining.is_some() { old_state.session_keys } else { serve::random() };
         let web_counters = Arc::new(web::Counters::default());
@@ -260,7 +264,7 @@ impl Running {
                 Arc::clone(&xmpp_counters),
                 files::of_apps(&links, config),
                 None,
-                Some(remote_users),
+                Some(other_servers),
                 without_listeners,
             ),
         ];

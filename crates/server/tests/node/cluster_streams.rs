@@ -265,6 +265,33 @@ fn a_component_talks_with_members_through_a_front_and_nobody_else_gets_a_stream_
     let refused = app.ask(&ping.replace("p1", "p2").replace("bot.example", "nobody.example"), "id='p2'");
     assert!(refused.contains("remote-server-not-found"), "{refused}");
 
+    let services = "<iq xmlns='jabber:client' type='get' id='d1' to='a.example'><query xmlns='http://jabber.org/protocol/disco#items'/></iq>";
+    let services = app.ask(services, "</iq>");
+    assert!(services.contains("jid='rooms.a.example'"), "{services}");
+    assert!(services.contains("jid='bot.example'"), "the home knows the components: {services}");
+
+    // A message that is not delivered comes back to the app that has sent it, once, and to no other app of hers.
+    let id = question.split_once(" id='").and_then(|(_, rest)| rest.split_once('\'')).expect("an id").0;
+    let comes_back = |id: &str| {
+        format!(
+            "<message type='error' from='weather@bot.example' to='anna@a.example/kith' id='{id}'><error type='cancel'>\
+             <gone xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>"
+        )
+    };
+    let mut other_app = App::sign_in_at(&front, "a.example", "anna", &token(&cluster.scratch, "anna"));
+    other_app.say("<presence xmlns='jabber:client'/>");
+    bot.say(&comes_back("a message that she has not sent"));
+    bot.say(&comes_back(id));
+    bot.say(&comes_back(id));
+    bot.say("<message type='chat' from='weather@bot.example' to='anna@a.example' id='b3'><body>Closed</body></message>");
+    let errors = |app: &mut App| -> Vec<String> {
+        app.until("<body>Closed</body>").into_iter().filter(|one| one.contains("type='error'")).collect()
+    };
+    let [returned] = &errors(&mut app)[..] else { panic!("one error") };
+    assert!(returned.contains("from='weather@bot.example'") && returned.contains("id='x1'"), "{returned}");
+    assert!(returned.contains("<gone "), "{returned}");
+    assert_eq!(errors(&mut other_app), [] as [&str; 0]);
+
     // The home has no listener for servers, so a server gets nothing. The front says nothing of its own.
     let mut server = TcpStream::connect(("127.0.0.1", servers)).unwrap();
     server.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -284,13 +311,18 @@ fn a_component_talks_with_members_through_a_front_and_nobody_else_gets_a_stream_
             let answer = node.raw(forged.as_bytes());
             assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
         }
-        let forged = "POST /cluster/remote-user HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guessed\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-        let answer = node.raw(forged.as_bytes());
-        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+        for path in ["/cluster/remote-user", "/cluster/components"] {
+            let forged = format!(
+                "POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guessed\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}"
+            );
+            let answer = node.raw(forged.as_bytes());
+            assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
+        }
     }
 
     home.signal("KILL");
     home.wait();
     assert!(bot.until("no such words").is_none(), "the stream ends with the home");
+    drop(bot);
     poll("the end of the stream", || (front.metric("kith_cluster_streams") == 0.0).then_some(()));
 }

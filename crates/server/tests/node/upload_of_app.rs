@@ -46,13 +46,18 @@ impl App {
     /// The first received element with these words.
     pub(crate) fn ask(&mut self, xml: &str, words: &str) -> String {
         self.say(xml);
-        loop {
-            if let Message::Text(text) = self.0.read().unwrap_or_else(|error| panic!("no {words}: {error}"))
-                && text.contains(words)
-            {
-                return text.to_string();
+        self.until(words).pop().unwrap()
+    }
+
+    /// What is received up to an element with these words.
+    pub(crate) fn until(&mut self, words: &str) -> Vec<String> {
+        let mut received: Vec<String> = Vec::new();
+        while received.last().is_none_or(|last| !last.contains(words)) {
+            if let Message::Text(text) = self.0.read().unwrap_or_else(|error| panic!("no {words}: {error}")) {
+                received.push(text.to_string());
             }
         }
+        received
     }
 }
 

@@ -79,9 +79,10 @@ impl Directory {
         }
     }
 
-    /// The stream that has sent this message; only once.
-    pub(super) fn take_sender(&self, site: SiteId, client_id: &str) -> Option<Handle> {
-        self.lock().sent.remove(&(site, client_id.into()))
+    /// Whether this stream has sent the message. Only the first call for a message says yes.
+    pub(crate) fn take_sent(&self, site: SiteId, client_id: &str, by: Handle) -> bool {
+        let (sent, key) = (&mut self.lock().sent, (site, client_id.into()));
+        sent.get(&key) == Some(&by) && sent.remove(&key).is_some()
     }
 }
 
@@ -121,9 +122,10 @@ mod tests {
         for number in 0..=MOST_SENT {
             directory.sent(SiteId(1), &number.to_string(), by);
         }
-        assert_eq!(directory.take_sender(SiteId(1), "0"), None);
-        assert_eq!(directory.take_sender(SiteId(1), "1"), Some(by));
-        assert_eq!(directory.take_sender(SiteId(1), "1"), None);
-        assert_eq!(directory.take_sender(SiteId(2), "2"), None);
+        assert!(!directory.take_sent(SiteId(1), "0", by));
+        assert!(!directory.take_sent(SiteId(1), "1", Handle::new(0, 1, 2)));
+        assert!(directory.take_sent(SiteId(1), "1", by));
+        assert!(!directory.take_sent(SiteId(1), "1", by));
+        assert!(!directory.take_sent(SiteId(2), "2", by));
     }
 }

@@ -25,7 +25,6 @@ use chat::{AppWake, SiteId, Sub};
 use edge::tls::{Authorities, ClientConfig};
 use edge::{Handle, Mailboxes};
 use xmpp_proto::payload::dialback::Verdict;
-use xmpp_proto::stanza::Condition;
 
 use crate::config::Shared;
 use crate::extensions::{Extension, Spec};
@@ -92,15 +91,20 @@ pub trait Names: Send + Sync + fmt::Debug {
 }
 
 /// The home, as a front's gateway asks it.
-pub trait RemoteUsersAtHome: Send + Sync + fmt::Debug {
+pub trait ServersAtHome: Send + Sync + fmt::Debug {
     /// Makes sure that the home has a session of this user of another server, so that members can address the user. Must not block.
     fn ensure(&self, site: SiteId, user: &Sub, answer: Ensured);
+    /// Finds the components that serve a site. Must not block.
+    fn find_components(&self, site: SiteId, answer: FoundComponents);
 }
 
 /// Receives whether a member can address the user now. Called once, on any thread.
 pub type Ensured = Box<dyn FnOnce(bool) + Send>;
 
-/// Does at the home what a front has asked for. `mailboxes`: of the home's gateway. If that ends first, the answer is dropped.
+/// Receives the domains of the components, sorted; none if the home does not answer. Called once, on any thread.
+pub type FoundComponents = Box<dyn FnOnce(Vec<Box<str>>) + Send>;
+
+/// See [`ServersAtHome::ensure`], at the home. `mailboxes`: of its gateway. If that ends first, the answer is dropped.
 pub fn ensure_remote_user(mailboxes: &Mailboxes<Mail>, site: SiteId, user: Sub, answer: Ensured) {
     match domain_of(&user).map(str::to_owned) {
         None => answer(false),
@@ -109,6 +113,11 @@ pub fn ensure_remote_user(mailboxes: &Mailboxes<Mail>, site: SiteId, user: Sub, 
             send_to_owner(mailboxes, &domain, content);
         }
     }
+}
+
+/// See [`ServersAtHome::find_components`], at the home.
+pub fn find_components(mailboxes: &Mailboxes<Mail>, site: SiteId, answer: FoundComponents) {
+    mailboxes.send(0, Mail::Servers(Box::new(Letter(Content::FindComponents { site, answer }))));
 }
 
 fn send_to_owner(mailboxes: &Mailboxes<Mail>, domain: &str, content: Content) {
@@ -142,6 +151,16 @@ pub(crate) enum Content {
     Ensured {
         to: Handle,
         is_there: bool,
+    },
+    /// A front asks for the components that serve a site.
+    FindComponents {
+        site: SiteId,
+        answer: FoundComponents,
+    },
+    /// The home's answer to the stream `to`, which is on a front.
+    ComponentsFound {
+        to: Handle,
+        components: Vec<Box<str>>,
     },
     /// A stanza of another server, as a document of `jabber:client`.
     Stanza {
@@ -191,24 +210,18 @@ pub(crate) enum Content {
     },
     /// A message waits for an app that sleeps.
     Wake(AppWake),
-    /// A message of the stream `to` could not be delivered.
-    Bounced {
-        to: Handle,
-        id: Box<str>,
-        from: Box<str>,
-        condition: Condition,
-    },
 }
 
 impl Letter {
     pub(crate) fn recipient(&self) -> Option<Handle> {
         match &self.0 {
             Content::Ensured { to, .. }
+            | Content::ComponentsFound { to, .. }
             | Content::Checked { to, .. }
             | Content::Carry { to, .. }
-            | Content::ComponentAnswered { to, .. }
-            | Content::Bounced { to, .. } => Some(*to),
+            | Content::ComponentAnswered { to, .. } => Some(*to),
             Content::Ensure { .. }
+            | Content::FindComponents { .. }
             | Content::Stanza { .. }
             | Content::Found { .. }
             | Content::Carries { .. }

@@ -223,6 +223,14 @@ impl Gateway {
                     }
                 });
             }
+            Content::FindComponents { site, answer } => answer(self.shared.components_of(site)),
+            Content::ComponentsFound { to, components } => {
+                self.with_stream(to, conns, |gateway, state, io| {
+                    if let State::Live(session) = state {
+                        Turn { gateway, session, io }.components_found(&components);
+                    }
+                });
+            }
             Content::Stanza { pair, document } => self.stanza_arrived(&pair, &document, now),
             Content::Carries { pair, by } => self.link_is_offered(&pair, by),
             Content::CarriesNoMore { pair, by } => self.link_is_closed(&pair, by),
@@ -240,13 +248,6 @@ impl Gateway {
                 if let Some((conn, mut io)) = conns.get(to) {
                     self.key_checked(&mut conn.state, &pair, verdict, &mut io);
                 }
-            }
-            Content::Bounced { to, id, from, condition } => {
-                self.with_stream(to, conns, |gateway, state, io| {
-                    if let State::Live(session) = state {
-                        Turn { gateway, session, io }.bounced(&id, &from, condition);
-                    }
-                });
             }
         }
     }
@@ -678,11 +679,11 @@ impl Gateway {
     }
 
     fn message_arrived(&mut self, pair: &Pair, arrived: Arrived<'_>, now: Now) {
-        let Arrived { site, user, element, stanza, .. } = arrived;
-        let kind = element.attr("type").unwrap_or("normal");
+        let kind = arrived.element.attr("type").unwrap_or("normal");
         if kind == "error" {
-            return self.message_bounced(&site, element);
+            return self.message_bounced(&arrived, now);
         }
+        let Arrived { site, user, element, stanza, .. } = arrived;
         if !matches!(kind, "chat" | "normal") {
             return self.refuse_arrived(pair, stanza, Condition::ServiceUnavailable, now);
         }
@@ -703,13 +704,14 @@ impl Gateway {
     }
 
     /// A message of a member was not delivered. The app that has sent it learns of it, if it is still there.
-    fn message_bounced(&mut self, site: &Site, element: Element<'_>) {
-        let (Some(id), Some(from)) = (element.attr("id"), element.attr("from")) else { return };
-        let Some(to) = self.shared.remote_users.take_sender(site.id, id) else { return };
+    fn message_bounced(&mut self, arrived: &Arrived<'_>, now: Now) {
+        let Arrived { site, user, member, element, .. } = arrived;
+        let Some(id) = element.attr("id") else { return };
         let condition =
-            StanzaError::of(element).map_or(Condition::UndefinedCondition, |error| error.condition);
-        let content = Content::Bounced { to, id: id.into(), from: from.into(), condition };
-        self.shared.send_to_worker(to.worker(), content);
+            StanzaError::of(*element).map_or(Condition::UndefinedCondition, |error| error.condition);
+        if let Some(base) = self.federation.users.base(site.id, user) {
+            self.with_remote(base, now, |mut turn| turn.return_message(member.clone(), id, condition));
+        }
     }
 
     /// Requests go from session to session. An account answers none: strangers learn nothing about it.

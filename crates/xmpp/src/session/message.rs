@@ -182,8 +182,7 @@ impl Turn<'_, '_> {
             });
         }
         let Draft { client_id, to, body, extension, reply_to, with_file: _, files, wanted } = draft;
-        // A home does not tell its fronts what it could not deliver.
-        if to.remote_address().is_some() && self.gateway.shared.config.home.is_none() {
+        if to.remote_address().is_some() {
             let (site, handle) = (self.session.user.site, self.io.handle());
             self.gateway.shared.remote_users.sent(site, &client_id, handle);
         }

@@ -57,7 +57,7 @@ pub(crate) use message_stanza::MessageStanza;
 pub(crate) use message_text::text as message_text;
 pub(crate) use named_message::found;
 pub(crate) use presence::availability;
-use remote::RemoteUser;
+use remote::{ForRemote, RemoteUser};
 pub(crate) use roster::EXTENSION as ROSTER;
 
 /// Commands without an answer, per session. More are refused until the domain has answered some.
@@ -110,8 +110,8 @@ struct Extra {
     shown_requests: Vec<ShownRequest>,
     /// About the client's capabilities.
     question: Option<Question>,
-    /// A stanza that waits until a user of another server has a session.
-    for_remote: Option<Box<[u8]>>,
+    /// Waits for those who know the other servers.
+    for_remote: Option<ForRemote>,
     call: Option<Box<Call>>,
     bookmarks: Shown,
 }

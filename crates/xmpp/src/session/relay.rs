@@ -1,6 +1,7 @@
 //! Stanzas between two sessions (RFC 6121 §8.5.3): the domain carries them, and neither stores nor reads them.
 //!
-//! The payload is three lines: name and type, id, and the child elements in the form for storage.
+//! The payload is three lines: name and type, id, and the child elements in the form for storage. A message is an error, about one that the
+//! user has sent; the others are requests and their answers.
 
 use chat::{Refusal, Sub};
 use xmpp_proto::jid::Jid;
@@ -63,6 +64,9 @@ impl Turn<'_, '_> {
             return;
         };
         let Some((name, kind)) = head.split_once(' ') else { return };
+        if name == "message" {
+            return self.returned(id, from, children);
+        }
         let from = address::user_at(from, self.domain(), resource);
         let to = self.session.jid.as_str().to_owned();
         self.send(|out| {
@@ -84,4 +88,12 @@ fn payload(element: Element<'_>) -> Option<Box<str>> {
         child.write_stored(&mut out, ns::CLIENT);
     }
     Some(String::from_utf8(out).expect("elements are written from UTF-8").into())
+}
+
+/// Of a message that another server has not taken. None: the id is no single line.
+pub(super) fn error_payload(id: &str, error: &StanzaError) -> Option<Box<str>> {
+    let mut out = Vec::new();
+    error.write(&mut out);
+    let error = String::from_utf8(out).expect("a condition is ASCII");
+    (!id.contains('\n')).then(|| format!("message error\n{id}\n{error}").into())
 }

@@ -7,18 +7,29 @@ use chat::{MarkerSet, Sub, To};
 use xmpp_proto::ns;
 use xmpp_proto::payload::receipts::Receipt;
 use xmpp_proto::stanza::{Condition, StanzaError, StanzaKind};
-use xmpp_proto::xml::{Element, Open, document};
+use xmpp_proto::xml::{Element, Open, document, restore};
 
+use super::iq::Iq;
 use super::message::own_id;
 use super::named_message::found;
-use super::{Asked, Flags, Turn};
+use super::{Asked, Flags, Turn, relay};
+use crate::address;
 use crate::s2s::{Content, Ensured, domain_of};
+use crate::xep::disco;
 
 /// Whether the receiver of a stanza is known to have a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RemoteUser {
     MayBeMissing,
     Exists,
+}
+
+/// Waits for the worker, or the home, that has the users of a domain.
+pub(super) enum ForRemote {
+    /// Until its receiver has a session.
+    Stanza(Box<[u8]>),
+    /// A request that the components are a part of.
+    Components(Asked),
 }
 
 impl Turn<'_, '_> {
@@ -50,16 +61,14 @@ impl Turn<'_, '_> {
         }
         let mut stanza = Vec::new();
         element.write(&mut stanza, "");
-        self.session.extra().for_remote = Some(stanza.into());
+        self.session.extra().for_remote = Some(ForRemote::Stanza(stanza.into()));
         self.pause();
         true
     }
 
     /// The receiver has a session now, or cannot have one.
     pub(crate) fn remote_user_ensured(&mut self, is_there: bool) {
-        let Some(stanza) = self.session.extra().for_remote.take() else { return };
-        self.session.drop_empty_extra();
-        self.session.set(Flags::PAUSED, false);
+        let Some(ForRemote::Stanza(stanza)) = self.take_for_remote() else { return };
         let limits = self.gateway.shared.config.limits;
         // It was read with the same limits; only its namespace was added.
         if let Ok(tree) = document(&stanza, &limits)
@@ -76,12 +85,55 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// A message of this session could not be delivered to another server.
-    pub(crate) fn bounced(&mut self, id: &str, from: &str, condition: Condition) {
-        let (id, to) = (own_id(id).to_owned(), self.session.jid.as_str().to_owned());
+    /// A front does not know the components. The request waits for its home, and so do later stanzas. False: this node knows them.
+    pub(crate) fn waits_for_components(&mut self, iq: &Iq<'_>) -> bool {
+        let shared = Arc::clone(&self.gateway.shared);
+        let Some(home) = shared.config.home.clone() else { return false };
+        let to = self.io.handle();
+        self.session.extra().for_remote = Some(ForRemote::Components(Asked::of(iq.element)));
+        self.pause();
+        let answer = move |components| {
+            shared.send_to_worker(to.worker(), Content::ComponentsFound { to, components });
+        };
+        home.find_components(self.session.user.site, Box::new(answer));
+        true
+    }
+
+    pub(crate) fn components_found(&mut self, components: &[Box<str>]) {
+        let Some(ForRemote::Components(asked)) = self.take_for_remote() else { return };
+        let domain = self.domain().to_owned();
+        self.answer(asked, |out| disco::write_services(out, &domain, components));
+        self.io.read_on();
+    }
+
+    /// The stream goes on.
+    fn take_for_remote(&mut self) -> Option<ForRemote> {
+        let waits = self.session.extra().for_remote.take();
+        self.session.drop_empty_extra();
+        if waits.is_some() {
+            self.session.set(Flags::PAUSED, false);
+        }
+        waits
+    }
+
+    /// This session is that of a user of another server, which has not taken the message `id` of the member `to`. The app that has sent it
+    /// may be on another worker, or on a front: the domain finds all apps of the member.
+    pub(crate) fn return_message(&mut self, to: Sub, id: &str, condition: Condition) {
+        if let Some(payload) = relay::error_payload(id, &StanzaError::new(condition)) {
+            self.command(chat::presence::Command::Undelivered { to, payload });
+        }
+    }
+
+    /// A message of the user was not delivered to another server. Only the session that has sent it tells its client.
+    pub(super) fn returned(&mut self, id: &str, from: &Sub, error: &str) {
+        let (site, handle) = (self.session.user.site, self.io.handle());
+        if !self.gateway.shared.remote_users.take_sent(site, id, handle) {
+            return;
+        }
+        let (from, to) = (address::user(from, self.domain()), self.session.jid.as_str().to_owned());
         self.send(|out| {
-            let open = Open::new(out, "message").attr("type", "error").attr("id", &id);
-            open.attr("from", from).attr("to", &to).children(|out| StanzaError::new(condition).write(out));
+            let open = Open::new(out, "message").attr("type", "error").attr("id", own_id(id));
+            open.attr("from", &from).attr("to", &to).children(|out| restore(error, out));
         });
     }
 

@@ -111,14 +111,11 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
     let node = asked_node(iq)?;
     let user = match &iq.target {
         Target::Server => {
-            let rooms = format!("{}.{}", muc::SERVICE, turn.domain());
-            let components = turn.gateway.shared.components_of(turn.session.user.site);
-            turn.result(iq, |out| {
-                write_items(out, node, |out| {
-                    Item { jid: &rooms, node: None, name: Some("Rooms") }.write(out);
-                    components.iter().for_each(|jid| Item { jid, node: None, name: None }.write(out));
-                });
-            });
+            if !turn.waits_for_components(iq) {
+                let components = turn.gateway.shared.components_of(turn.session.user.site);
+                let domain = turn.domain().to_owned();
+                turn.result(iq, |out| write_services(out, &domain, &components));
+            }
             return Ok(());
         }
         Target::Rooms => return muc::service_items(turn, iq),
@@ -146,6 +143,15 @@ fn items(turn: &mut Turn<'_, '_>, iq: &Iq<'_>) -> Result<(), StanzaError> {
         Err(refusal) => turn.answer_error(&asked, &hidden(refusal)),
     });
     Ok(())
+}
+
+/// The items of a site's domain.
+pub(crate) fn write_services(out: &mut Vec<u8>, domain: &str, components: &[Box<str>]) {
+    let rooms = format!("{}.{domain}", muc::SERVICE);
+    write_items(out, None, |out| {
+        Item { jid: &rooms, node: None, name: Some("Rooms") }.write(out);
+        components.iter().for_each(|jid| Item { jid, node: None, name: None }.write(out));
+    });
 }
 
 /// Only commands have nodes.
