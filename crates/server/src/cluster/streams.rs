@@ -320,7 +320,9 @@ async fn carry(client: TcpStream, from: SocketAddr, peers: Peers, place: Place) 
     let Some(mut homes) = shared.known.get(usize::from(slot.0)).map(watch::Sender::subscribe) else {
         return count(&shared.counters.not_taken);
     };
-    let Some(home) = homes.borrow_and_update().clone() else {
+    // A front that has just started has a home soon.
+    let found = timeout(shared.patience.connect, homes.wait_for(Option::is_some)).await;
+    let Some(home) = found.ok().and_then(Result::ok).and_then(|home| home.clone()) else {
         return count(&shared.counters.not_taken);
     };
     let (to_home, begun) = match reach(&home, &stream, shared).await {

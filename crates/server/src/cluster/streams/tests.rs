@@ -279,7 +279,8 @@ fn a_stream_without_a_byte_ends() {
 #[test]
 fn a_stream_ends_with_its_home() {
     run(async {
-        let scene = Scene::new(Patience { without_link: Duration::from_millis(300), ..LONG }, 8).await;
+        let short = Duration::from_millis(300);
+        let scene = Scene::new(Patience { without_link: short, connect: short, ..LONG }, 8).await;
         // The home dies.
         let (mut client, home, _) = scene.pair(b"<").await;
         drop(home);
@@ -301,6 +302,22 @@ fn a_stream_ends_with_its_home() {
         assert!(read_to_end(&mut client).await.is_empty());
         scene.is_empty().await;
         assert_eq!(scene.counter(|all| &all.not_taken), 1);
+    });
+}
+
+#[test]
+fn a_stream_that_comes_before_the_home_waits_for_it() {
+    run(async {
+        let scene = Scene::new(Patience { without_link: Duration::ZERO, ..LONG }, 8).await;
+        let home = scene.link.lock().expect("no panic").take();
+        let mut shown = scene.streams.shared.known[0].subscribe();
+        shown.wait_for(Option::is_none).await.expect("the front looks");
+        let mut client = scene.client().await;
+        client.write_all(b"<").await.expect("written");
+        until(|| scene.streams.shared.places.open() == 1).await;
+        *scene.link.lock().expect("no panic") = home;
+        let (_home, head) = scene.asked().await;
+        assert!(head.starts_with("GET /cluster/streams/servers "), "{head}");
     });
 }
 
