@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use serde_json::Value;
 
-use crate::postgresql::ONE;
+use crate::postgresql::wait_for_turn;
 use crate::running::{Scratch, poll, text};
 
 /// Programs that the command finds, and the temporary folder of its cluster.
@@ -15,18 +15,17 @@ struct Programs {
     scratch: Scratch,
     nats: PathBuf,
     postgres: Option<PathBuf>,
-    /// Servers of PostgreSQL are large: the tests have one at a time.
-    _one: Option<MutexGuard<'static, ()>>,
+    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl Programs {
     fn new(name: &str) -> Programs {
-        Programs { scratch: Scratch::new(name), nats: script("nats.sh"), postgres: None, _one: None }
+        Programs { scratch: Scratch::new(name), nats: script("nats.sh"), postgres: None, _turn: None }
     }
 
     fn with_postgres(name: &str) -> Programs {
-        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        Programs { postgres: Some(script("postgres.sh")), _one: Some(one), ..Programs::new(name) }
+        let turn = wait_for_turn();
+        Programs { postgres: Some(script("postgres.sh")), _turn: Some(turn), ..Programs::new(name) }
     }
 
     fn command(&self, line: &str) -> Command {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::client::{Client, token};
-use crate::postgresql::{ONE, Place, place, psql, psql_command, started};
+use crate::postgresql::{Place, place, psql, psql_command, started, wait_for_turn};
 use crate::running::{Running, Scratch, poll};
 
 fn stop(mut node: Running) {
@@ -38,7 +38,7 @@ fn kill_in_the_middle(scratch: &Scratch, place: &Place, from: &str, to: &str) {
 
 #[test]
 fn a_community_moves_to_postgresql_and_back_and_clients_resume() {
-    let _one = ONE.lock();
+    let _turn = wait_for_turn();
     let place = place("migrate");
     let server = started(&place);
     let url = format!("{}/postgres", server.url);

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -20,8 +21,13 @@ impl Drop for Place {
     }
 }
 
-/// One after the other: each starts a server.
-pub(crate) static ONE: Mutex<()> = Mutex::new(());
+/// At most three servers run at the same time: each is large, and its test starts some nodes besides.
+pub(crate) fn wait_for_turn() -> MutexGuard<'static, ()> {
+    static TURNS: [Mutex<()>; 3] = [const { Mutex::new(()) }; 3];
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let turn = &TURNS[NEXT.fetch_add(1, Ordering::Relaxed) % TURNS.len()];
+    turn.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 pub(crate) fn place(name: &str) -> Place {
     Place(std::env::temp_dir().join(format!("kith-pgn-{}-{name}", std::process::id())))
@@ -64,7 +70,7 @@ fn demo(scratch: &Scratch) -> Running {
 
 #[test]
 fn members_write_search_and_send_files_on_postgresql() {
-    let _one = ONE.lock();
+    let _turn = wait_for_turn();
     let place = place("use");
     let server = started(&place);
     let scratch = on(&server, "postgresql");
@@ -101,7 +107,7 @@ fn members_write_search_and_send_files_on_postgresql() {
 
 #[test]
 fn a_node_outlives_kill_9_of_its_database() {
-    let _one = ONE.lock();
+    let _turn = wait_for_turn();
     let place = place("kill");
     let server = started(&place);
     let scratch = on(&server, "postgresql-dies");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, token};
 use crate::cluster::{Cluster, PASSWORD, linked};
 use crate::postgres_server::Server;
-use crate::postgresql::{ONE, Place, place, started};
+use crate::postgresql::{Place, place, started, wait_for_turn};
 use crate::running::{PATIENCE, Running, poll};
 
 /// NATS, PostgreSQL, and nodes that share the settings.
@@ -17,7 +17,7 @@ pub(crate) struct Homes {
     /// None: it is away.
     server: Option<Server>,
     place: Place,
-    _one: MutexGuard<'static, ()>,
+    _turn: MutexGuard<'static, ()>,
 }
 
 /// The exit code of a process that is no longer the home.
@@ -25,12 +25,12 @@ pub(crate) const NO_LONGER_HOME: i32 = 75;
 
 impl Homes {
     pub(crate) fn new(name: &str) -> Homes {
-        let one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let turn = wait_for_turn();
         let place = place(name);
         let server = started(&place);
         let mut cluster = Cluster::new(&format!("homes-{name}"));
         cluster.scratch.set_database(format!("{}/postgres", server.url));
-        Homes { cluster, server: Some(server), place, _one: one }
+        Homes { cluster, server: Some(server), place, _turn: turn }
     }
 
     /// The address of the database.
