@@ -1,11 +1,12 @@
-//! Clients on several fronts, homes of two slots that die and move by themselves, and a bus that drops, repeats, delays and splits, against a simple model: no
-//! acknowledged message is lost, none is there twice, and each client ends with what the store has: messages, markers, and the
-//! presence of the others.
+//! Clients on several fronts, homes of two slots that die and move by themselves, a bus that drops, repeats, delays and splits, and stores whose commits fail,
+//! against a simple model: no acknowledged message is lost, none is there twice, and each client ends with what the store has: messages, markers,
+//! and the presence of the others.
 //!
-//! `SEED=7 cargo test --workspace --test simulation` repeats one run; `SEEDS=300` makes more of them.
+//! `SEED=7 cargo test --workspace --test simulation` repeats one run; `SEEDS=10000` makes more of them.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use chat::session::Event as SessionEvent;
@@ -21,7 +22,7 @@ const START: u64 = 1_800_000_000_000;
 const SITES: [&str; 2] = ["forum", "club"];
 const USERS: [&str; 4] = ["ann", "bob", "cat", "dan"];
 const FRONTS: usize = 3;
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 1_000;
 
 #[test]
 fn no_message_is_lost_or_doubled_whatever_the_bus_and_the_nodes_do() {
@@ -29,17 +30,7 @@ fn no_message_is_lost_or_doubled_whatever_the_bus_and_the_nodes_do() {
         Ok(seed) => vec![seed.parse().unwrap()],
         Err(_) => (0..std::env::var("SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap())).collect(),
     };
-    let mut totals = Totals::default();
-    for seed in seeds {
-        let run = std::panic::catch_unwind(|| World::new(seed).run());
-        match run {
-            Ok(run) => totals.add(&run),
-            Err(panic) => {
-                eprintln!("the run with SEED={seed} has failed");
-                std::panic::resume_unwind(panic);
-            }
-        }
-    }
+    let totals = on_all_processors(&seeds);
     eprintln!("{totals:?}");
     if std::env::var("SEED").is_err() {
         assert!(totals.acknowledged > 1_000, "the runs send messages: {totals:?}");
@@ -48,8 +39,34 @@ fn no_message_is_lost_or_doubled_whatever_the_bus_and_the_nodes_do() {
         assert!(totals.answered > 10 * totals.refused, "the end of a link refuses no question: {totals:?}");
         assert!(totals.markers > 100, "members read: {totals:?}");
         assert!(totals.given_away > 20, "homes give their role away: {totals:?}");
+        assert!(totals.failures > 20 && totals.unsaved > 20, "commits fail: {totals:?}");
         assert!(totals.moved > 20 && totals.stayed > 10, "fronts move to another process: {totals:?}");
     }
+}
+
+/// Each run has one thread, so a seed repeats it.
+fn on_all_processors(seeds: &[u64]) -> Totals {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut totals = Totals::default();
+        while let Some(seed) = seeds.get(next.fetch_add(1, Relaxed)) {
+            match std::panic::catch_unwind(|| World::new(*seed).run()) {
+                Ok(run) => totals.add(&run),
+                Err(panic) => {
+                    eprintln!("the run with SEED={seed} has failed");
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        }
+        totals
+    };
+    let mut totals = Totals::default();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
+        threads.into_iter().for_each(|thread| totals.add(&thread.join().expect("all runs succeed")));
+    });
+    totals
 }
 
 #[derive(Debug, Default)]
@@ -58,6 +75,9 @@ struct Totals {
     adopted: u64,
     broken: u64,
     given_away: usize,
+    /// Times in which no commit succeeded, and messages that were refused for that.
+    failures: usize,
+    unsaved: usize,
     /// Fronts that moved to another process, and those whose new process failed.
     moved: usize,
     stayed: usize,
@@ -74,6 +94,8 @@ impl Totals {
         self.adopted += other.adopted;
         self.broken += other.broken;
         self.given_away += other.given_away;
+        self.failures += other.failures;
+        self.unsaved += other.unsaved;
         self.moved += other.moved;
         self.stayed += other.stayed;
         self.sign_ins += other.sign_ins;
@@ -118,6 +140,8 @@ struct HomeNode {
     node: Arc<Node>,
     /// It takes nothing until then: it is being restarted.
     until: u64,
+    /// No commit succeeds until then.
+    fails_until: u64,
     term: u64,
 }
 
@@ -162,6 +186,7 @@ struct Client {
     asked: Option<u64>,
     answered: usize,
     refused: usize,
+    unsaved: usize,
     tells_markers: bool,
     watches: bool,
     /// The users whom it shows as present.
@@ -199,7 +224,13 @@ impl HomeNode {
         store.add_site(&site(SITES[slot])).unwrap();
         let store = Arc::new(store);
         let (home, node) = home(slot, &store, 1);
-        HomeNode { slot, store, home, node, until: 0, term: 1 }
+        HomeNode { slot, store, home, node, until: 0, fails_until: 0, term: 1 }
+    }
+
+    /// The store can be read meanwhile.
+    fn fail_commits_until(&mut self, until: u64, error: StoreError) {
+        self.store.fail_writes(Some(error));
+        self.fails_until = until;
     }
 
     /// The next one takes nothing until then.
@@ -277,7 +308,7 @@ impl World {
         }
         // The bus and all nodes are well again: everything settles.
         self.loss = 0;
-        self.homes.iter_mut().for_each(|home| home.until = 0);
+        self.homes.iter_mut().for_each(|home| (home.until, home.fails_until) = (0, 0));
         self.fronts.iter_mut().for_each(|front| front.apart_until = 0);
         for _ in 0..600 {
             self.pass(100);
@@ -286,8 +317,8 @@ impl World {
             }
         }
         // The grace time of presence, and a round.
-        for _ in 0..150 {
-            self.pass(100);
+        for _ in 0..30 {
+            self.pass(500);
         }
         self.judge();
         self.judge_markers();
@@ -302,8 +333,8 @@ impl World {
                 self.clients.push(Client::new(slot, user, format!("{name}-fresh")));
             }
         }
-        for _ in 0..50 {
-            self.pass(100);
+        for _ in 0..20 {
+            self.pass(250);
         }
         let (clients, fresh) = self.clients.split_at(count);
         for fresh in fresh {
@@ -333,6 +364,15 @@ impl World {
             34 => self.replace_a_home(),
             35 if self.rng.random() => self.kill_a_front(),
             35 => self.move_a_front(),
+            36 if self.rng.random() => {
+                let (slot, ms) = (self.rng.random_range(0..SITES.len()), self.rng.random_range(10..4_000));
+                let error = match self.rng.random() {
+                    true => StoreError::DiskFull,
+                    false => StoreError::Failed("the other server is away".into()),
+                };
+                self.homes[slot].fail_commits_until(self.now + ms, error);
+                self.totals.failures += 1;
+            }
             36..38 => {
                 let (front, ms) = (self.rng.random_range(0..FRONTS), self.rng.random_range(100..8_000));
                 self.fronts[front].apart_until = self.now + ms;
@@ -348,6 +388,10 @@ impl World {
         self.now += ms;
         self.deliver();
         let now = Timestamp(self.now);
+        self.homes
+            .iter()
+            .filter(|home| self.now >= home.fails_until)
+            .for_each(|home| home.store.fail_writes(None));
         for place in self.homes.iter().filter(|home| self.now >= home.until) {
             place.home.tick(now);
             place.node.tick(now);
@@ -726,6 +770,7 @@ impl World {
             assert_eq!(client.asked, None, "{who} has the answer to each question");
             self.totals.answered += client.answered;
             self.totals.refused += client.refused;
+            self.totals.unsaved += client.unsaved;
             let others: BTreeSet<String> = USERS.iter().map(|&name| name.to_owned()).collect();
             let others = &others - &BTreeSet::from([USERS[client.user].to_owned()]);
             assert_eq!(client.present, others, "{who} sees everybody");
@@ -778,6 +823,7 @@ impl Client {
             asked: None,
             answered: 0,
             refused: 0,
+            unsaved: 0,
             tells_markers: false,
             watches: false,
             present: BTreeSet::new(),
@@ -837,7 +883,10 @@ impl Client {
                     _ => self.present.insert(user.to_string()),
                 };
             }
-            Event::Session(SessionEvent::SendRefused { .. }) => self.lose(now + 100),
+            Event::Session(SessionEvent::SendRefused { .. }) => {
+                self.unsaved += 1;
+                self.lose(now + 100);
+            }
             Event::Messages(messages::Event::Ack { client_id, conversation, seq, .. }) => {
                 let Some(at) = self.unacknowledged.iter().position(|(id, _)| *id == client_id) else {
                     let known = (client_id, conversation, seq.0);
