@@ -17,12 +17,13 @@ pub(crate) enum ClusterCommand {
     /// Give the role of the home to another home that stands by. The old home ends, and its unit starts it again as a standby.
     /// A node with homes of several slots gives all of them to the other nodes, one after the other, and gets none until it starts again.
     ///
-    /// Works at the home and at a front, and needs the secret of the cluster.
+    /// Works at the home, with one slot also at a front, and needs the secret of the cluster.
     ///
     /// Example: kith cluster drain --cluster-secret-file /etc/kith/cluster.secret
     #[command(verbatim_doc_comment)]
     Drain(ClusterDrain),
-    /// Give the role of the home to one node that stands by; `kith cluster status` lists their names.
+    /// Give the role of the home to one node that stands by; `kith cluster status` lists their names. A cluster with several slots refuses it:
+    /// see pin and drain.
     ///
     /// Example: kith cluster move "kith 10.0.0.2:8080" --cluster-secret-file /etc/kith/cluster.secret
     #[command(verbatim_doc_comment)]

@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::site_of_request::{ICE_BYTES, ICE_PATH, SiteOf, key_in_body, site_of};
-use super::{CLIENT_FIELD, SECRET_FIELD, SERVERS_FIELD};
+use super::{CLIENT_FIELD, HAND_OVER_PATH, SECRET_FIELD, SERVERS_FIELD};
 
 const CONNECT: Duration = Duration::from_secs(3);
 /// Until the head of the answer. An upload sends its body meanwhile.
@@ -84,6 +84,10 @@ async fn pass_on(
 async fn slot_of(fronts: &Fronts, request: Request) -> Result<(Slot, Request), Response> {
     if fronts.iter().len() == 1 {
         return Ok((Slot::FIRST, request));
+    }
+    if request.uri().path() == HAND_OVER_PATH {
+        let why = "this cluster has several slots: run the command at a node with homes\n";
+        return Err((StatusCode::CONFLICT, why).into_response());
     }
     let sites = fronts.sites();
     let of_key = |key: &str| match sites.by_key(key) {

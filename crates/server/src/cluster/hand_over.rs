@@ -18,7 +18,7 @@ use crate::print_line;
 use crate::trouble::{Outcome, Trouble};
 
 /// The field with the name of the node that becomes the home.
-const TO: &str = "kith-cluster-to";
+pub(super) const TO: &str = "kith-cluster-to";
 
 /// The home's side. A front passes the request on, without a proof of its own: only the secret of the cluster counts.
 pub(super) fn route(secret: String, keeper: Option<Arc<Keeper>>) -> Router {

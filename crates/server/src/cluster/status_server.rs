@@ -127,14 +127,22 @@ impl Request<'_> {
     /// With the fields for an authorization alone.
     pub(super) fn authorization(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        // The first line is the request line.
-        let fields = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
-        for (_, value) in fields.filter(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-            if let Ok(value) = HeaderValue::from_str(value.trim()) {
+        for value in self.values("authorization") {
+            if let Ok(value) = HeaderValue::from_str(value) {
                 headers.insert(AUTHORIZATION, value);
             }
         }
         headers
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.values(name).next().is_some()
+    }
+
+    fn values(&self, name: &str) -> impl Iterator<Item = &str> {
+        // The first line is the request line.
+        let fields = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        fields.filter(move |(of, _)| of.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     }
 }
 

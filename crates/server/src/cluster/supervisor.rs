@@ -19,7 +19,7 @@ use signal_hook::iterator::Signals;
 use store::{Clock, Look, Members, name_of_holder};
 
 use self::child::{Child, ChildStart};
-use super::hand_over::is_admitted;
+use super::hand_over::{self, is_admitted};
 use super::placement::{SlotView, Step, assign, steps};
 use super::status_server::{Answer, Request, StatusServer};
 use super::{HAND_OVER_PATH, Place, STATUS_PATH};
@@ -341,6 +341,11 @@ impl Seen {
             HAND_OVER_PATH if request.method == "POST" => {
                 match is_admitted(&request.authorization(), &self.commands) {
                     false => Answer::text("401 Unauthorized", "needs the secret of the cluster".into()),
+                    true if request.has(hand_over::TO) => {
+                        let why = "this node has homes of several slots: kith cluster pin NODE --site KEY moves one of them, \
+                                   and kith cluster drain gives all of them away";
+                        Answer::text("409 Conflict", why.into())
+                    }
                     true if others(&state, &self.name) == 0 => {
                         Answer::text("409 Conflict", "no other node with homes is there".into())
                     }

@@ -186,7 +186,16 @@ fn an_operator_pins_a_site_to_a_node_and_drains_a_node() {
     slots.say(&format!("cluster unpin --site {}", site(1)));
     slots.settled("a", |rows| rows.iter().all(|row| row["pinned"].is_null()));
 
+    // A node has no single role to give away, and a front does not know which node is meant.
+    let moved = slots.homes.command(&["cluster", "move", "b"], "a").unwrap_err();
+    assert!(moved.contains("kith cluster pin NODE"), "{moved}");
     let secret = slots.homes.cluster.secret.display().to_string();
+    let data = slots.homes.cluster.data_of("front").display().to_string();
+    let drained = ["cluster", "drain", "--data", &data, "--cluster-secret-file", &secret];
+    let drained = String::from_utf8(slots.homes.cluster.scratch.run(drained.iter()).stderr).unwrap();
+    assert!(drained.contains("run the command at a node with homes"), "{drained}");
+    slots.placed(&["a", "b"]);
+
     let said = slots.say(&format!(
         "cluster drain --data {} --cluster-secret-file {secret}",
         slots.homes.data("b").display()
