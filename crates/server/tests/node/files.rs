@@ -14,14 +14,14 @@ use crate::running::{PATIENCE, Running, Scratch, poll, text};
 pub(crate) const GIF: &[u8] =
     b"GIF89a\x01\0\x01\0\x80\0\0\xff\0\0\0\0\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     head: String,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    fn field(&self, name: &str) -> Option<&str> {
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
         let line =
             |line: &'_ str| line.split_once(": ").map(|(known, value)| (known.to_owned(), value.len()));
         self.head.lines().find_map(|text| {
@@ -55,7 +55,7 @@ impl Member<'_> {
         answer(stream)
     }
 
-    fn head(&self, method: &str, path: &str, fields: &[(&str, &str)], length: usize) -> String {
+    pub(crate) fn head(&self, method: &str, path: &str, fields: &[(&str, &str)], length: usize) -> String {
         let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
@@ -75,19 +75,19 @@ impl Member<'_> {
     }
 
     /// The address of the upload, or the refusal.
-    fn begin(&self, to: &str, name: &str, bytes: usize) -> String {
+    pub(crate) fn begin(&self, to: &str, name: &str, bytes: usize) -> String {
         let made = self.create(to, name, bytes);
         assert_eq!(made.status, 201, "{}", text(&made.body));
         made.field("location").unwrap().to_owned()
     }
 
-    fn piece(&self, location: &str, offset: usize, bytes: &[u8]) -> Answer {
+    pub(crate) fn piece(&self, location: &str, offset: usize, bytes: &[u8]) -> Answer {
         let fields =
             [("Upload-Offset", &*offset.to_string()), ("Content-Type", "application/offset+octet-stream")];
         self.ask("PATCH", location, &fields, bytes)
     }
 
-    fn offset(&self, location: &str) -> usize {
+    pub(crate) fn offset(&self, location: &str) -> usize {
         let head = self.ask("HEAD", location, &[], b"");
         assert_eq!(head.status, 200);
         head.field("upload-offset").unwrap().parse().unwrap()
@@ -103,12 +103,12 @@ impl Member<'_> {
         serde_json::from_slice(&described.body).unwrap()
     }
 
-    fn get(&self, url: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) fn get(&self, url: &str, fields: &[(&str, &str)]) -> Answer {
         self.ask("GET", url, fields, b"")
     }
 }
 
-fn answer(mut stream: TcpStream) -> Answer {
+pub(crate) fn answer(mut stream: TcpStream) -> Answer {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("an answer") + 4;
@@ -252,7 +252,7 @@ fn sizes(folder: &Path) -> Vec<u64> {
     entries.flat_map(of).collect()
 }
 
-fn bytes_in(folder: &Path) -> u64 {
+pub(crate) fn bytes_in(folder: &Path) -> u64 {
     sizes(folder).iter().sum()
 }
 

@@ -312,16 +312,22 @@ fn a_home_outlives_an_outage_of_postgresql_that_is_longer_than_its_lease() {
     let mut homes = Homes::new("away");
     let (mut first, mut second) = homes.both();
     let front = homes.cluster.front("front");
-    let mut anna = homes.cluster.enter(&front, "anna");
+    let (mut anna, mut tom) = (homes.cluster.enter(&front, "anna"), homes.cluster.enter(&front, "tom"));
     anna.sent("test-1", "tom", "test 1");
+    anna.say(json!({ "t": "watch", "users": ["tom"] })).unwrap();
+    anna.expect("tom online", |event| event["t"] == "presence" && event["presence"] == "online");
     homes.server = None;
     poll("the end of the lease", || (first.metric("kith_cluster_lease_left_ms") == 0.0).then_some(()));
-    // A send is refused; the connection stays, and what the home remembers can be read.
+    // What needs the database is refused with a code and a time. Connections stay, and the home's memory has presence.
     anna.send("test-2", "tom", "test 2").unwrap();
-    let refused = anna.expect("the refusal", |event| event["id"] == "test-2");
-    assert_eq!(refused["t"], "error", "{refused}");
-    anna.say(json!({ "t": "ping", "rid": 99 })).unwrap();
-    anna.expect("pong", |event| event["t"] == "pong");
+    anna.say(json!({ "t": "history", "rid": 7, "to": { "user": "tom" } })).unwrap();
+    for asked in [("id", json!("test-2")), ("re", json!(7))] {
+        let refused = anna.expect("the refusal", |event| event[asked.0] == asked.1);
+        assert_eq!((&refused["t"], &refused["code"]), (&json!("error"), &json!("unavailable")), "{refused}");
+        assert!(refused["retry_after"].is_u64(), "{refused}");
+    }
+    tom.say(json!({ "t": "presence", "set": "away" })).unwrap();
+    anna.expect("tom away", |event| event["t"] == "presence" && event["presence"] == "away");
     homes.server = Some(started(&homes.place));
     poll("the acknowledgement of the repeated message", || {
         anna.send("test-2", "tom", "test 2").unwrap();

@@ -4,12 +4,13 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::{Client, token};
-use crate::files::base64;
+use crate::files::{acquainted, answer, base64, bytes_in, member, send};
 use crate::running::{PATIENCE, Running, Scratch, poll, text};
 use crate::upload_of_app::{App, between};
 
@@ -325,6 +326,87 @@ fn stream_sse_and_poll_go_on_with_their_keys() {
         posted.until("HTTP/1.1 204");
         tom.message(&format!("from {from}"));
     }
+}
+
+#[test]
+fn the_old_process_waits_for_an_upload_and_answers_it() {
+    let scratch = Scratch::new("take-over-upload");
+    let mut node = Running::demo(&scratch);
+    let [mut anna, mut ben] = acquainted(&scratch, &node);
+    let bytes = bytes_of_file();
+    let (location, mut upload) = half_sent(&scratch, &node, &bytes);
+    let new = thread::scope(|scope| {
+        let starting = scope.spawn(|| successor(&scratch));
+        poll("a successor", || node.log().contains("a successor takes over").then_some(()));
+        // Members do not wait.
+        anna.sent("a-meanwhile", "u-ben", "The file is on its way");
+        ben.message("The file is on its way");
+        assert!(!node.log().contains("the successor serves"), "the upload is not complete: {}", node.log());
+        upload.write_all(&bytes[HALF..]).unwrap();
+        let done = answer(upload);
+        assert_eq!((done.status, done.field("upload-offset")), (204, Some(&*bytes.len().to_string())));
+        starting.join().unwrap()
+    });
+    assert_eq!(node.wait().code(), Some(0), "{}", node.log());
+    assert!(posted(&scratch, &new, &location, &mut anna, &mut ben) == bytes, "every byte is at its place");
+}
+
+#[test]
+fn the_deadline_ends_an_upload_that_stalls_and_the_client_resumes_it() {
+    let scratch = Scratch::new("take-over-stalled");
+    let mut node = Running::demo(&scratch);
+    let [mut anna, mut ben] = acquainted(&scratch, &node);
+    let bytes = bytes_of_file();
+    let (location, mut upload) = half_sent(&scratch, &node, &bytes);
+    let begin = Instant::now();
+    let new = successor(&scratch);
+    assert!(begin.elapsed() >= DRAIN, "the old process waits for it: {:?}", begin.elapsed());
+    let mut received = Vec::new();
+    upload.read_to_end(&mut received).unwrap();
+    assert_eq!(text(&received), "", "the connection ends without an answer");
+    assert_eq!(node.wait().code(), Some(0), "{}", node.log());
+    let sender = member(&scratch, &new, "u-anna");
+    assert_eq!(sender.offset(&location), HALF, "received bytes are kept");
+    let done = sender.piece(&location, HALF, &bytes[HALF..]);
+    assert_eq!((done.status, done.field("upload-offset")), (204, Some(&*bytes.len().to_string())));
+    assert!(posted(&scratch, &new, &location, &mut anna, &mut ben) == bytes, "every byte is at its place");
+}
+
+/// The time for uploads and downloads to end: `DRAIN` of the server.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Half of the bytes of a file.
+const HALF: usize = 100_000;
+
+fn bytes_of_file() -> Vec<u8> {
+    (0..2 * HALF as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+/// Anna begins to upload a file for Ben in one request, and the node has stored half of it. Returns the address of the upload, and the
+/// connection of the request.
+fn half_sent(scratch: &Scratch, node: &Running, bytes: &[u8]) -> (String, TcpStream) {
+    let sender = member(scratch, node, "u-anna");
+    let location = sender.begin("u-ben", "notes.bin", bytes.len());
+    let fields = [("Upload-Offset", "0"), ("Content-Type", "application/offset+octet-stream")];
+    let mut upload = TcpStream::connect(node.http).unwrap();
+    upload.set_read_timeout(Some(PATIENCE)).unwrap();
+    upload.write_all(sender.head("PATCH", &location, &fields, bytes.len()).as_bytes()).unwrap();
+    upload.write_all(&bytes[..HALF]).unwrap();
+    let folder = scratch.data().join("files");
+    poll("the first half", || (bytes_in(&folder) == HALF as u64).then_some(()));
+    (location, upload)
+}
+
+/// Anna sends the uploaded file to Ben over her open connection. Returns the bytes that he downloads.
+fn posted(scratch: &Scratch, node: &Running, location: &str, anna: &mut Client, ben: &mut Client) -> Vec<u8> {
+    let described = member(scratch, node, "u-anna").get(location, &[]);
+    assert_eq!(described.status, 200, "{}", text(&described.body));
+    let file: Value = serde_json::from_slice(&described.body).unwrap();
+    assert_eq!(send(anna, "a-file", "u-ben", &[&file])["t"], "ack");
+    let message = ben.expect("the file", |event| event["t"] == "message" && event["id"] == "a-file");
+    let got = member(scratch, node, "u-ben").get(message["files"][0]["url"].as_str().unwrap(), &[]);
+    assert_eq!(got.status, 200, "{}", text(&got.body));
+    got.body
 }
 
 #[test]
