@@ -19,6 +19,7 @@ mod plain;
 mod postgres;
 mod postgres_faults;
 mod postgres_schema;
+mod postgres_tls;
 mod rich_rows;
 mod rooms_model;
 mod rooms_rules;

@@ -139,6 +139,40 @@ fn a_store_fails_while_the_server_is_away_and_goes_on_after_its_return() {
     drop(store); // before its server
 }
 
+#[test]
+fn a_statement_that_takes_longer_than_its_limit_fails_and_the_store_works_afterwards() {
+    let url = postgres::database();
+    let store = postgres::open(&url);
+    let site = add_site(&store, "forum");
+    postgres::run(&url, SLOW_USER);
+    let profile = asking::profile("slow", "A slow name");
+    let slow = try_ask(|done| store.put_user(site, profile, asking::NOW, done));
+    let why = "statement timeout (57014)";
+    assert!(matches!(&slow, Err(StoreError::Failed(error)) if error.contains(why)), "{slow:?}");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    assert_eq!(postgres::query(&url, "SELECT sub FROM \"user\" ORDER BY num"), ["ann", "bob"]);
+    say(&store, ann, bob, "1", "hello");
+    assert_eq!(asking::seqs(&store, direct(ann, bob)), [Seq(1)]);
+}
+
+/// The words of a name are written after the user. The first trigger shortens the limit that the store has set, until the
+/// transaction ends, and the second one exceeds it.
+const SLOW_USER: &str = r#"
+    CREATE FUNCTION shorten() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        ASSERT current_setting('statement_timeout') = '30s', 'the store has another limit';
+        PERFORM set_config('statement_timeout', '50ms', true);
+        RETURN NEW;
+    END $$;
+    CREATE FUNCTION delay() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_sleep(10);
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER shorten BEFORE INSERT ON "user" FOR EACH ROW WHEN (NEW.sub = 'slow')
+        EXECUTE FUNCTION shorten();
+    CREATE TRIGGER delay BEFORE INSERT ON name_word FOR EACH ROW WHEN (NEW.sub = 'slow')
+        EXECUTE FUNCTION delay();
+"#;
+
 const VALID: Duration = Duration::from_secs(10);
 
 fn at(seconds: u64) -> Clock {
