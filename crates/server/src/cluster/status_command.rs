@@ -1,7 +1,7 @@
 //! `kith cluster status`: the links of the running node, as a table.
 
 use std::fmt::Write as _;
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ pub(crate) fn run(args: &ClusterStatus, loaded: &Loaded) -> Outcome {
         let state = ask(node.http_from_here(), &loaded.config, &node)?;
         match args.json {
             true => print_json(&state)?,
+            false if args.watch && std::io::stdout().is_terminal() => print_line(&in_place(&table(&state)))?,
             false => print_line(table(&state).trim_end())?,
         }
         if !args.watch {
@@ -30,6 +31,12 @@ pub(crate) fn run(args: &ClusterStatus, loaded: &Loaded) -> Outcome {
         }
         std::thread::sleep(EVERY);
     }
+}
+
+/// Writes over the table before, from the first line of the terminal. Each line clears its own rest, so that nothing flickers.
+fn in_place(table: &str) -> String {
+    let lines: String = table.trim_end().lines().map(|line| format!("{line}\x1b[K\n")).collect();
+    format!("\x1b[H{lines}\x1b[J")
 }
 
 /// The running node of the data directory, or the only one that runs.

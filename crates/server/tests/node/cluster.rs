@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::client::{Client, token};
 use crate::files::GIF;
 use crate::running::{Running, Scratch, poll};
+use crate::take_over::Http;
 use crate::upload_of_app::{App, between, request};
 
 const USER: &str = "kith";
@@ -182,6 +183,50 @@ fn members_on_two_fronts_talk_and_keep_their_connections_when_the_home_dies() {
     }
     assert!(a.metric("kith_cluster_sessions_adopted_total") >= 1.0);
     drop(home);
+}
+
+#[test]
+fn stream_sse_and_poll_work_through_a_front_and_outlive_its_home() {
+    let cluster = Cluster::new("cluster-http");
+    let mut home = cluster.home();
+    let front = cluster.front("a");
+    let hello = |user: &str| {
+        let token = token(&cluster.scratch, user);
+        json!({ "t": "hello", "v": 1, "site": "demo", "token": token, "device": format!("d-{user}") })
+            .to_string()
+    };
+    let mut stream = Http::post(&front, "/v1/stream", None, &hello("anna"));
+    let mut sse = Http::post(&front, "/v1/sse", None, &hello("mei"));
+    let mut polled = Http::post(&front, "/v1/poll", None, &hello("raj"));
+    let keys = [stream.key(), sse.key(), polled.key()];
+    polled.until("]");
+    polled.ask("/v1/poll", Some(&keys[2]), "");
+    let mut tom = cluster.enter(&front, "tom");
+    for round in ["before", "after"] {
+        for to in ["anna", "mei", "raj"] {
+            tom.sent(&format!("{round}-{to}"), to, &format!("{round}, to {to}"));
+        }
+        stream.until(&format!("{round}, to anna"));
+        sse.until(&format!("{round}, to mei"));
+        polled.until(&format!("{round}, to raj"));
+        polled.ask("/v1/poll", Some(&keys[2]), "");
+        for (key, from) in keys.iter().zip(["anna", "mei", "raj"]) {
+            let body = format!("{round}, from {from}");
+            let send = json!({ "t": "send", "id": format!("{round}-{from}"), "to": { "user": "tom" }, "body": &body });
+            Http::post(&front, "/v1/send", Some(key), &send.to_string()).until("HTTP/1.1 204");
+            tom.message(&body);
+        }
+        polled.until("ack");
+        polled.ask("/v1/poll", Some(&keys[2]), "");
+        if round == "before" {
+            home.signal("KILL");
+            home.wait();
+            linked(&front, false);
+            home = cluster.home();
+            linked(&front, true);
+        }
+    }
+    assert_eq!(front.metric("kith_cluster_sessions{slot=\"0\"}"), 4.0);
 }
 
 #[test]

@@ -246,13 +246,13 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// A request over HTTP whose connection stays.
-struct Http {
+pub(crate) struct Http {
     stream: TcpStream,
     received: String,
 }
 
 impl Http {
-    fn post(node: &Running, path: &str, key: Option<&str>, body: &str) -> Http {
+    pub(crate) fn post(node: &Running, path: &str, key: Option<&str>, body: &str) -> Http {
         let stream = TcpStream::connect(node.http).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut http = Http { stream, received: String::new() };
@@ -260,7 +260,7 @@ impl Http {
         http
     }
 
-    fn ask(&mut self, path: &str, key: Option<&str>, body: &str) {
+    pub(crate) fn ask(&mut self, path: &str, key: Option<&str>, body: &str) {
         let key = key.map(|key| format!("authorization: Kith {key}\r\n")).unwrap_or_default();
         let length = body.len();
         let request =
@@ -269,13 +269,13 @@ impl Http {
     }
 
     /// The key in the welcome.
-    fn key(&mut self) -> String {
+    pub(crate) fn key(&mut self) -> String {
         self.until(r#""key":""#);
         self.until("\"").trim_end_matches('"').to_owned()
     }
 
     /// Reads until this text has come, and returns everything up to its end.
-    fn until(&mut self, end: &str) -> String {
+    pub(crate) fn until(&mut self, end: &str) -> String {
         loop {
             if let Some(at) = self.received.find(end) {
                 let rest = self.received.split_off(at + end.len());
