@@ -106,6 +106,29 @@ fn members_write_search_and_send_files_on_postgresql() {
 }
 
 #[test]
+fn a_new_version_takes_a_node_on_postgresql_over_and_no_connection_ends() {
+    let _turn = wait_for_turn();
+    let place = place("take-over");
+    let server = started(&place);
+    let scratch = on(&server, "postgresql-take-over");
+    let mut node = demo(&scratch);
+    let [mut anna, mut ben] = files::acquainted(&scratch, &node);
+    for round in 0..2 {
+        // On its way during the take-over.
+        anna.send(&format!("m{round}"), "u-ben", &format!("round {round}")).unwrap();
+        let config = scratch.path().join("kith.toml");
+        let new = Running::start(&scratch, "serve", &["--config", config.to_str().unwrap(), "--take-over"]);
+        assert_eq!(node.wait().code(), Some(0), "{}", node.log());
+        node = new;
+        anna.acked(&format!("m{round}"));
+        ben.message(&format!("round {round}"));
+        ben.sent(&format!("b{round}"), "u-anna", &format!("answer {round}"));
+        anna.message(&format!("answer {round}"));
+    }
+    assert_eq!(ben.history("u-anna").len(), 6, "each message once");
+}
+
+#[test]
 fn a_node_outlives_kill_9_of_its_database() {
     let _turn = wait_for_turn();
     let place = place("kill");

@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -407,6 +409,62 @@ fn posted(scratch: &Scratch, node: &Running, location: &str, anna: &mut Client, 
     let got = member(scratch, node, "u-ben").get(message["files"][0]["url"].as_str().unwrap(), &[]);
     assert_eq!(got.status, 200, "{}", text(&got.body));
     got.body
+}
+
+/// As `systemctl reload` does by the unit file.
+#[test]
+fn sigusr2_starts_the_program_anew_and_the_service_manager_learns_of_it() {
+    let mut scratch = Scratch::new("take-over-reload");
+    drop(Running::demo(&scratch));
+    let socket = scratch.path().join("notify");
+    let mut manager = ServiceManager::listen(&socket);
+    scratch.set_variable("NOTIFY_SOCKET", socket.display().to_string());
+    let mut node = Running::start(&scratch, "serve", &[]);
+    manager.until("READY=1");
+    let (mut anna, mut tom) = (Client::enter(&scratch, &node, "anna"), Client::enter(&scratch, &node, "tom"));
+    node.signal("USR2");
+    manager.until("RELOADING=1\nMONOTONIC_USEC=");
+    manager.heard.clear();
+    let _new = Orphan(manager.until("MAINPID=").trim_start_matches("MAINPID=").to_owned());
+    manager.until("READY=1");
+    assert_eq!(node.wait().code(), Some(0), "{}", node.log());
+    anna.sent("m1", "tom", "after the reload");
+    tom.message("after the reload");
+}
+
+/// The end of systemd for sd_notify(3).
+struct ServiceManager {
+    socket: UnixDatagram,
+    heard: Vec<String>,
+}
+
+impl ServiceManager {
+    fn listen(path: &Path) -> ServiceManager {
+        let socket = UnixDatagram::bind(path).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        ServiceManager { socket, heard: Vec::new() }
+    }
+
+    /// The first report that begins so.
+    fn until(&mut self, begin: &str) -> String {
+        loop {
+            if let Some(found) = self.heard.iter().find(|report| report.starts_with(begin)) {
+                return found.clone();
+            }
+            let mut bytes = [0; 4_096];
+            let length = self.socket.recv(&mut bytes).unwrap_or_else(|error| panic!("no {begin}: {error}"));
+            self.heard.push(text(&bytes[..length]));
+        }
+    }
+}
+
+/// A process that is no child of this one, by its id; killed when dropped.
+struct Orphan(String);
+
+impl Drop for Orphan {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-KILL", &self.0]).status();
+    }
 }
 
 #[test]
