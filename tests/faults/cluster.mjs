@@ -346,8 +346,12 @@ export class Cluster {
         return isOver ? this.nodes.map(({ name }) => name) : [];
       }
       case 'drain':
-        if (this.topology.slots) await this.#drained(process);
-        else await process.command('cluster', 'drain');
+        await (this.topology.slots ? this.#drained(process) : process.command('cluster', 'drain')).catch(
+          error => {
+            // While the other home is dead, this one keeps its role.
+            if (isAlone || !/no other (home|node)/.test(error.message)) throw error;
+          },
+        );
         return [];
       case 'take over':
         await process.takeOver().catch(error => {
