@@ -85,6 +85,7 @@ async fn slot_of(fronts: &Fronts, request: Request) -> Result<(Slot, Request), R
     if fronts.iter().len() == 1 {
         return Ok((Slot::FIRST, request));
     }
+    // It names no site, and each slot has its own home.
     if request.uri().path() == HAND_OVER_PATH {
         let why = "this cluster has several slots: run the command at a node with homes\n";
         return Err((StatusCode::CONFLICT, why).into_response());

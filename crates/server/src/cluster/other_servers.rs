@@ -1,5 +1,5 @@
-//! What a front asks its home for members with XMPP apps. Users of other servers have their sessions at the home, so the front asks for one
-//! before it passes the first stanza on. The home alone knows the components.
+//! Questions of a front to its home, for members with XMPP apps. The home has the sessions of users of other servers, and the front needs a
+//! session before it passes the first stanza on. The home also has the list of components.
 
 use std::fmt;
 use std::sync::Arc;

@@ -318,7 +318,7 @@ fn a_home_outlives_an_outage_of_postgresql_that_is_longer_than_its_lease() {
     anna.expect("tom online", |event| event["t"] == "presence" && event["presence"] == "online");
     homes.server = None;
     poll("the end of the lease", || (first.metric("kith_cluster_lease_left_ms") == 0.0).then_some(()));
-    // What needs the database is refused with a code and a time. Connections stay, and the home's memory has presence.
+    // The home refuses requests that need the database, with a code and a time. It keeps connections and presence in memory.
     anna.send("test-2", "tom", "test 2").unwrap();
     anna.say(json!({ "t": "history", "rid": 7, "to": { "user": "tom" } })).unwrap();
     for asked in [("id", json!("test-2")), ("re", json!(7))] {

@@ -49,7 +49,7 @@ impl App {
         self.until(words).pop().unwrap()
     }
 
-    /// What is received up to an element with these words.
+    /// The received elements, up to the first one with these words.
     pub(crate) fn until(&mut self, words: &str) -> Vec<String> {
         let mut received: Vec<String> = Vec::new();
         while received.last().is_none_or(|last| !last.contains(words)) {

@@ -110,7 +110,7 @@ struct Extra {
     shown_requests: Vec<ShownRequest>,
     /// About the client's capabilities.
     question: Option<Question>,
-    /// Waits for those who know the other servers.
+    /// The stanza that pauses the stream.
     for_remote: Option<ForRemote>,
     call: Option<Box<Call>>,
     bookmarks: Shown,

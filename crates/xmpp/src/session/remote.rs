@@ -24,12 +24,12 @@ pub(super) enum RemoteUser {
     Exists,
 }
 
-/// Waits for the worker, or the home, that has the users of a domain.
+/// A stanza of the client that waits for the worker, or the home, that knows other servers.
 pub(super) enum ForRemote {
-    /// Until its receiver has a session.
+    /// Its receiver, a user of another server, needs a session.
     Stanza(Box<[u8]>),
-    /// A request that the components are a part of.
-    Components(Asked),
+    /// The answer names the components. Boxed: few sessions ask, and all have room for it.
+    Components(Box<Asked>),
 }
 
 impl Turn<'_, '_> {
@@ -90,7 +90,7 @@ impl Turn<'_, '_> {
         let shared = Arc::clone(&self.gateway.shared);
         let Some(home) = shared.config.home.clone() else { return false };
         let to = self.io.handle();
-        self.session.extra().for_remote = Some(ForRemote::Components(Asked::of(iq.element)));
+        self.session.extra().for_remote = Some(ForRemote::Components(Box::new(Asked::of(iq.element))));
         self.pause();
         let answer = move |components| {
             shared.send_to_worker(to.worker(), Content::ComponentsFound { to, components });
@@ -102,7 +102,7 @@ impl Turn<'_, '_> {
     pub(crate) fn components_found(&mut self, components: &[Box<str>]) {
         let Some(ForRemote::Components(asked)) = self.take_for_remote() else { return };
         let domain = self.domain().to_owned();
-        self.answer(asked, |out| disco::write_services(out, &domain, components));
+        self.answer(*asked, |out| disco::write_services(out, &domain, components));
         self.io.read_on();
     }
 
